@@ -13,22 +13,17 @@ from trace_processor import TraceProcessor
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-# What is on the tracks of processes, with the names of both.
+# What is on the tracks of outputs, with the names of both.
 ON_TRACKS = """
     create perfetto view on_tracks as
-    select
-        process.name as process, thing.name as track, slice.name as name, slice.id, ts, dur, depth, arg_set_id
-    from slice
-    join process_track as thing on slice.track_id = thing.id
-    join process using (upid)
+    select output.name as output, thing.name as track, slice.name as name, slice.id, ts, dur, depth, arg_set_id
+    from slice join track as thing on slice.track_id = thing.id join track as output on thing.parent_id = output.id
 """
 # What counters show.
 COUNTERS = """
     create perfetto view counters as
-    select process.name as process, thing.name as track, ts, cast(value as int) as value
-    from counter
-    join process_counter_track as thing on counter.track_id = thing.id
-    join process using (upid)
+    select output.name as output, thing.name as track, ts, cast(value as int) as value
+    from counter join track as thing on counter.track_id = thing.id join track as output on thing.parent_id = output.id
 """
 
 
@@ -45,9 +40,9 @@ def traced(example: str, folder: Path, **options: str) -> tuple[lx.Run, TracePro
     return run, processor
 
 
-def counts(processor: TraceProcessor, track: str, process: str = "%") -> Counter[str]:
-    where = f"where track glob '{track}' and process like '{process}'"
-    return Counter(dict(processor.query(f"select name, count(*) as n from on_tracks {where} group by name")))
+def counts(processor: TraceProcessor, track: str) -> Counter[str]:
+    sql = f"select name, count(*) as n from on_tracks where track = '{track}' group by name"
+    return Counter(dict(processor.query(sql)))
 
 
 def rows_of(run: lx.Run) -> list[dict[str, Any]]:
@@ -141,12 +136,12 @@ def test_counters_are_what_waits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("example", ["dumbbell.toml", "time-frames.toml", "why/regulator.toml"])
-def test_networks_have_a_process_for_each_output(example: str, tmp_path: Path) -> None:
+def test_networks_have_a_group_of_tracks_for_each_output(example: str, tmp_path: Path) -> None:
     run, processor = traced(example, tmp_path, duration="1s")
     with processor:
         slices = dict(
             processor.query(
-                "select process, count(*) as n from on_tracks where track glob 'transmissions*' group by process"
+                "select output, count(*) as n from on_tracks where track glob 'transmissions*' group by output"
             )
         )
     rows = Counter(

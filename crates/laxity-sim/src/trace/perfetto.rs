@@ -32,7 +32,7 @@ use crate::record::{Fate, Observer, Record};
 
 /// A trace file for Perfetto. [`finish`](Self::finish) returns errors of writes.
 ///
-/// An output is a process. Its tracks are its transmissions, one slice for each packet, and
+/// An output is a group of tracks: its transmissions, one slice for each packet, and
 /// instants: arrivals, deadlines and those that were missed, drops, and packets that a queue has
 /// marked. Each queue has counters of its packets and bytes. All events of a class have its name
 /// and its colour. Arrows lead from the arrival of a packet to its transmission, and in a network
@@ -128,7 +128,7 @@ impl<W: Write> PerfettoTrace<W> {
     fn queue(&mut self, hop: Option<Hop>, class: ClassId) -> QueueKey {
         let class = self.name(class);
         let (output, _) = self.output(hop);
-        QueueKey { process: output.process(), class }
+        QueueKey { group: output.group(), class }
     }
 
     fn output(&mut self, hop: Option<Hop>) -> (&mut Tracks, &mut TraceWriter<W>) {

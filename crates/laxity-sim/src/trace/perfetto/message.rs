@@ -24,15 +24,13 @@ pub(super) const STATE_CLEARED: u32 = 1;
 /// `TracePacket.SequenceFlags`: the packet has names of earlier packets.
 pub(super) const NEEDS_STATE: u32 = 2;
 
-/// A track, or a process that has tracks.
+/// A track, or a group of tracks.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TrackDescriptor {
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
-    #[prost(message, optional, tag = "3")]
-    pub process: Option<ProcessDescriptor>,
     #[prost(uint64, optional, tag = "5")]
     pub parent_uuid: Option<u64>,
     #[prost(message, optional, tag = "8")]
@@ -46,14 +44,6 @@ pub(super) struct TrackDescriptor {
 
 /// `TrackDescriptor.ChildTracksOrdering`: by rank.
 pub(super) const EXPLICIT: i32 = 3;
-
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct ProcessDescriptor {
-    #[prost(int32, optional, tag = "1")]
-    pub pid: Option<i32>,
-    #[prost(string, optional, tag = "6")]
-    pub process_name: Option<String>,
-}
 
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct CounterDescriptor {

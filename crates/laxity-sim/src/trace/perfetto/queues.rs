@@ -25,8 +25,8 @@ pub(super) struct Queues {
 /// What waits of a class at an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QueueKey {
-    /// The process of the output.
-    pub process: TrackId,
+    /// The tracks of the output.
+    pub group: TrackId,
     /// The name of the class, which lasts over plans.
     pub class: TextId,
 }
@@ -41,7 +41,7 @@ struct Queue {
 }
 
 impl Queues {
-    /// The least rank of a counter among the tracks of its process.
+    /// The least rank of a counter among the tracks of its output.
     const RANK: u32 = 16;
 
     /// The present time.
@@ -118,11 +118,11 @@ impl Queues {
 
 /// Begins the counters of a queue.
 fn counters<W: Write>(key: QueueKey, writer: &mut TraceWriter<W>) -> [TrackId; 2] {
-    let QueueKey { process, class } = key;
+    let QueueKey { group, class } = key;
     let name = writer.content(class).to_owned();
     let rank = Queues::RANK + 2 * class.0;
     [
-        writer.counter(process, rank, format!("{name}: queued packets"), Unit::Count),
-        writer.counter(process, rank + 1, format!("{name}: queued bytes"), Unit::Bytes),
+        writer.counter(group, rank, format!("{name}: queued packets"), Unit::Count),
+        writer.counter(group, rank + 1, format!("{name}: queued bytes"), Unit::Bytes),
     ]
 }

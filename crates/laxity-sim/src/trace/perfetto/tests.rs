@@ -25,7 +25,7 @@ struct Trace {
 struct Event {
     kind: EventType,
     time: u64,
-    process: String,
+    group: String,
     track: String,
     name: String,
     colour: String,
@@ -56,7 +56,7 @@ fn read(file: &[u8]) -> Vec<Event> {
     let mut argument_names = HashMap::new();
     let mut texts = HashMap::new();
     let mut colours = HashMap::new();
-    // By number: the process of a track, and its name.
+    // By number: the group of a track, and its name.
     let mut tracks: HashMap<u64, (String, String)> = HashMap::new();
     let mut events = Vec::new();
     for packet in Trace::decode(file).unwrap().packet {
@@ -72,10 +72,12 @@ fn read(file: &[u8]) -> Vec<Event> {
             }
         }
         if let Some(track) = packet.track_descriptor {
-            let process = track.process.map(|process| process.process_name.unwrap());
-            let of_parent = track.parent_uuid.map(|parent| tracks[&parent].0.clone());
-            let name = track.name.unwrap_or_default();
-            let known = tracks.insert(track.uuid.unwrap(), (process.or(of_parent).unwrap(), name));
+            let name = track.name.unwrap();
+            let group = match track.parent_uuid {
+                Some(parent) => tracks[&parent].1.clone(),
+                None => name.clone(),
+            };
+            let known = tracks.insert(track.uuid.unwrap(), (group, name));
             assert_eq!(known, None);
         }
         let Some(event) = packet.track_event else { continue };
@@ -86,14 +88,14 @@ fn read(file: &[u8]) -> Vec<Event> {
             };
             (argument_names[&argument.name_iid].clone(), value)
         };
-        let (process, track) = tracks[&event.track_uuid.unwrap()].clone();
+        let (group, track) = tracks[&event.track_uuid.unwrap()].clone();
         let text = |table: &HashMap<_, String>, iid: Option<u64>| {
             iid.map(|_| table[&iid].clone()).unwrap_or_default()
         };
         events.push(Event {
             kind: event.r#type(),
             time: packet.timestamp.unwrap(),
-            process,
+            group,
             track,
             name: text(&names, event.name_iid),
             colour: text(&colours, event.correlation_id_str_iid),
@@ -143,7 +145,7 @@ fn traced(plan: &Plan, duration: Nanos) -> (Vec<Event>, Diary) {
     (read(&file), diary)
 }
 
-fn process(plan: &Plan, hop: Option<Hop>) -> String {
+fn group(plan: &Plan, hop: Option<Hop>) -> String {
     let Some((network, hop)) = plan.network.as_ref().zip(hop) else { return "link".into() };
     let [from, to] = network.ends(hop);
     format!("{from} → {to} ({})", network.link(hop).name)

@@ -8,9 +8,9 @@ use laxity::units::Nanos;
 
 use super::writer::{NamedEvent, TraceWriter, TrackId};
 
-/// A process with its tracks. A track begins with the first event on it.
+/// The tracks of an output, a group. A track begins with the first event on it.
 pub(super) struct Tracks {
-    process: TrackId,
+    group: TrackId,
     /// By kind.
     instants: [Option<TrackId>; InstantKind::ALL.len()],
     lanes: Lanes,
@@ -48,13 +48,13 @@ struct Lanes {
 
 impl Tracks {
     pub(super) fn new<W: Write>(name: String, writer: &mut TraceWriter<W>) -> Self {
-        let process = writer.process(name);
-        Tracks { process, instants: Default::default(), lanes: Lanes::default() }
+        let group = writer.group(name);
+        Tracks { group, instants: Default::default(), lanes: Lanes::default() }
     }
 
-    /// The process.
-    pub(super) fn process(&self) -> TrackId {
-        self.process
+    /// The group.
+    pub(super) fn group(&self) -> TrackId {
+        self.group
     }
 
     /// Writes a transmission.
@@ -66,7 +66,7 @@ impl Tracks {
     ) {
         let track = self.lanes.track(times, |lanes| {
             let number = if lanes == 0 { String::new() } else { format!(" {}", lanes + 1) };
-            writer.track(self.process, 0, format!("transmissions{number}"))
+            writer.track(self.group, 0, format!("transmissions{number}"))
         });
         writer.slice(track, times, event);
     }
@@ -81,7 +81,7 @@ impl Tracks {
     ) {
         let (_, name) = InstantKind::ALL[kind as usize];
         let track = *self.instants[kind as usize]
-            .get_or_insert_with(|| writer.track(self.process, kind as u32 + 1, name.to_owned()));
+            .get_or_insert_with(|| writer.track(self.group, kind as u32 + 1, name.to_owned()));
         writer.instant(track, time, event);
     }
 }

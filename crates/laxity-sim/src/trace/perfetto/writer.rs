@@ -8,11 +8,11 @@ use prost::Message;
 
 use super::message::{
     CounterDescriptor, DebugAnnotation, EXPLICIT, EventType, InternedData, InternedName,
-    NEEDS_STATE, ProcessDescriptor, STATE_CLEARED, TracePacket, TrackDescriptor, TrackEvent, Unit,
+    NEEDS_STATE, STATE_CLEARED, TracePacket, TrackDescriptor, TrackEvent, Unit,
 };
 
 laxity::id! {
-    /// A track of the file, or a process that has tracks.
+    /// A track of the file, or a group of tracks.
     pub(super) struct TrackId;
     /// A text that is in the file once.
     pub(super) struct TextId;
@@ -86,7 +86,6 @@ pub(super) struct TraceWriter<W: Write> {
     /// By content.
     text_ids: HashMap<String, TextId>,
     tracks: u32,
-    processes: i32,
     failed: Option<io::Error>,
 }
 
@@ -102,7 +101,6 @@ impl<W: Write> TraceWriter<W> {
             texts: Vec::new(),
             text_ids: HashMap::new(),
             tracks: 0,
-            processes: 0,
             failed: None,
         };
         let names = Argument::ALL.map(|(argument, name)| InternedName {
@@ -148,21 +146,19 @@ impl<W: Write> TraceWriter<W> {
         &self.texts[text.index()]
     }
 
-    /// Begins a process: a group of tracks, which stand in it by their ranks.
-    pub(super) fn process(&mut self, name: String) -> TrackId {
-        self.processes += 1;
-        let process = ProcessDescriptor { pid: Some(self.processes), process_name: Some(name) };
+    /// Begins a group of tracks, which stand in it by their ranks.
+    pub(super) fn group(&mut self, name: String) -> TrackId {
         self.descriptor(TrackDescriptor {
-            process: Some(process),
+            name: Some(name),
             child_ordering: Some(EXPLICIT),
             ..TrackDescriptor::default()
         })
     }
 
     /// Begins a track for slices and instants.
-    pub(super) fn track(&mut self, process: TrackId, rank: u32, name: String) -> TrackId {
+    pub(super) fn track(&mut self, group: TrackId, rank: u32, name: String) -> TrackId {
         self.descriptor(TrackDescriptor {
-            parent_uuid: Some(process.uuid()),
+            parent_uuid: Some(group.uuid()),
             name: Some(name),
             sibling_order_rank: i32::try_from(rank).ok(),
             ..TrackDescriptor::default()
@@ -172,13 +168,13 @@ impl<W: Write> TraceWriter<W> {
     /// Begins a counter.
     pub(super) fn counter(
         &mut self,
-        process: TrackId,
+        group: TrackId,
         rank: u32,
         name: String,
         unit: Unit,
     ) -> TrackId {
         self.descriptor(TrackDescriptor {
-            parent_uuid: Some(process.uuid()),
+            parent_uuid: Some(group.uuid()),
             name: Some(name),
             sibling_order_rank: i32::try_from(rank).ok(),
             counter: Some(CounterDescriptor { unit: Some(unit.into()) }),

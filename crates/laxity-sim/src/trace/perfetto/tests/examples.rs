@@ -31,7 +31,7 @@ fn transmissions_are_those_of_the_run_and_do_not_overlap() {
         let mut open: HashMap<_, &Event> = HashMap::new();
         let mut ends: HashMap<_, u64> = HashMap::new();
         for event in events.iter().filter(|event| event.track.starts_with("transmissions")) {
-            let track = (&event.process, &event.track);
+            let track = (&event.group, &event.track);
             match event.kind {
                 EventType::SliceBegin => {
                     assert!(open.insert(track, event).is_none(), "{name}");
@@ -42,7 +42,7 @@ fn transmissions_are_those_of_the_run_and_do_not_overlap() {
                     ends.insert(track, event.time);
                     let numbers = ["flow", "length", "arrival_ns", "waited_ns", "delay_ns"];
                     slices.push((
-                        (event.process.clone(), begin.name.clone(), begin.time, event.time),
+                        (event.group.clone(), begin.name.clone(), begin.time, event.time),
                         numbers.map(|argument| begin.number(argument)),
                         begin.arguments.contains_key("seq").then(|| begin.number("seq")),
                         begin
@@ -60,7 +60,7 @@ fn transmissions_are_those_of_the_run_and_do_not_overlap() {
             let Packet { arrival, flow, length, handle, .. } = record.packet;
             let (waited, delay) = (start - arrival, departure - arrival);
             Some((
-                (process(&plan, record.hop), class(&plan, &record.packet), start.0, departure.0),
+                (group(&plan, record.hop), class(&plan, &record.packet), start.0, departure.0),
                 [flow.0.into(), length.into(), arrival.0, waited.0, delay.0],
                 record.hop.is_none().then_some(handle),
                 record.deadline.map(|deadline| deadline.0),
@@ -78,28 +78,28 @@ fn instants_are_arrivals_deadlines_misses_drops_and_receptions_of_the_run() {
         let (events, diary) = traced(&plan, DURATION);
         let on = |track| {
             on_track(&events, track)
-                .map(|event| (event.process.clone(), event.name.clone(), event.time))
+                .map(|event| (event.group.clone(), event.name.clone(), event.time))
                 .collect::<Vec<_>>()
         };
-        let place = |record: &Record| (process(&plan, record.hop), class(&plan, &record.packet));
+        let place = |record: &Record| (group(&plan, record.hop), class(&plan, &record.packet));
         let (mut arrivals, mut deadlines, mut missed) = (Vec::new(), Vec::new(), Vec::new());
         let mut drops = Vec::new();
         for record in &diary.records {
-            let (process, class) = place(record);
+            let (group, class) = place(record);
             let Packet { arrival, demoted, .. } = record.packet;
-            arrivals.push((process.clone(), class.clone(), arrival.0));
+            arrivals.push((group.clone(), class.clone(), arrival.0));
             let promised = plan.classes[record.packet.class.index()].deadline;
             match record.fate {
                 Fate::Sent { departure, .. } => {
                     if let (Some(delay), false) = (promised, demoted) {
                         let due = arrival + delay;
-                        deadlines.push((process.clone(), class.clone(), due.0));
+                        deadlines.push((group.clone(), class.clone(), due.0));
                         if departure > due {
-                            missed.push((process, class, due.0, (departure - due).0));
+                            missed.push((group, class, due.0, (departure - due).0));
                         }
                     }
                 }
-                Fate::Dropped(reason) => drops.push((process, class, arrival.0, reason.name())),
+                Fate::Dropped(reason) => drops.push((group, class, arrival.0, reason.name())),
                 Fate::Queued => {}
             }
         }
@@ -121,13 +121,13 @@ fn instants_are_arrivals_deadlines_misses_drops_and_receptions_of_the_run() {
         same(&name, on("arrivals"), arrivals);
         same(&name, on("deadlines"), deadlines);
         let read = on_track(&events, "missed deadlines").map(|event| {
-            (event.process.clone(), event.name.clone(), event.time, event.number("late_ns"))
+            (event.group.clone(), event.name.clone(), event.time, event.number("late_ns"))
         });
         same(&name, read.collect(), missed);
         let read = on_track(&events, "drops").map(|event| {
             let Value::Text(reason) = &event.arguments["reason"] else { panic!("{event:?}") };
             assert!(event.time >= event.number("arrival_ns"), "{name}: {event:?}");
-            (event.process.clone(), event.name.clone(), event.number("arrival_ns"), &**reason)
+            (event.group.clone(), event.name.clone(), event.number("arrival_ns"), &**reason)
         });
         same(&name, read.collect(), drops);
         let read = on_track(&events, "received").map(|event| {
@@ -142,7 +142,7 @@ fn instants_are_arrivals_deadlines_misses_drops_and_receptions_of_the_run() {
     assert!(missed_any && dropped_any);
 }
 
-/// What a counter shows: (process, class, unit) to times and values.
+/// What a counter shows: (group, class, unit) to times and values.
 type Counters = BTreeMap<(String, String), Vec<(u64, i64)>>;
 
 #[test]
@@ -151,7 +151,7 @@ fn counters_are_what_is_queued_at_the_end_of_each_instant() {
         let (events, diary) = traced(&plan, DURATION);
         let mut read = Counters::new();
         for event in events.iter().filter(|event| event.kind == EventType::Counter) {
-            let key = (event.process.clone(), event.track.clone());
+            let key = (event.group.clone(), event.track.clone());
             read.entry(key).or_default().push((event.time, event.value.unwrap()));
         }
         let mut drop_times = on_track(&events, "drops").map(|event| event.time);
@@ -159,7 +159,7 @@ fn counters_are_what_is_queued_at_the_end_of_each_instant() {
         let mut change = |record: &Record, time: u64, sign: i64| {
             let class = class(&plan, &record.packet);
             for (unit, by) in [("packets", 1), ("bytes", i64::from(record.packet.length))] {
-                let key = (process(&plan, record.hop), format!("{class}: queued {unit}"));
+                let key = (group(&plan, record.hop), format!("{class}: queued {unit}"));
                 *changes.entry(key).or_default().entry(time).or_default() += sign * by;
             }
         };
@@ -217,7 +217,7 @@ fn arrows_follow_packets_over_all_their_links() {
                     assert_eq!(event.track, "arrivals", "{}", shown());
                 } else if event.track.starts_with("transmissions") {
                     assert_eq!(event.number("arrival_ns"), way[place - 1].time, "{}", shown());
-                    assert_eq!(event.process, way[place - 1].process, "{}", shown());
+                    assert_eq!(event.group, way[place - 1].group, "{}", shown());
                     assert_eq!(plan.network.is_none(), is_last && event.flows.is_empty());
                 } else {
                     assert!(["drops", "received"].contains(&&*event.track), "{}", shown());

@@ -39,15 +39,15 @@ fn a_mark_is_shown_at_the_link_whose_queue_set_it() {
         let is_marked = record.packet.ecn == Ecn::Experienced;
         let was_marked = before.insert((record.packet.handle, record.set_out), is_marked);
         if is_marked && was_marked != Some(true) {
-            told.push((process(&plan, record.hop), start.0));
+            told.push((group(&plan, record.hop), start.0));
         }
     }
-    let places: Vec<_> = told.iter().map(|(process, _)| process.clone()).collect();
+    let places: Vec<_> = told.iter().map(|(group, _)| group.clone()).collect();
     for link in ["r → t (bottleneck)", "t → d (narrower)"] {
         assert!(places.iter().any(|place| place == link), "{link}");
     }
     let marks = on_track(&events, "congestion marks");
-    same("marks", marks.map(|event| (event.process.clone(), event.time)).collect(), told);
+    same("marks", marks.map(|event| (event.group.clone(), event.time)).collect(), told);
 }
 
 /// Flows with links of their own send at the same time.
