@@ -237,20 +237,6 @@ pub fn why_measured<'a, E: From<Error>>(
     Ok(WhyResult { plan, delays, changes: Vec::new(), tried: None, periods: Vec::new() })
 }
 
-/// Says of packets that others have measured why they were delayed. `feed` passes them on.
-///
-/// # Errors
-/// If there is no such class, or those of `feed`.
-pub fn why_measured<'a, E: From<Error>>(
-    plan: &'a Plan,
-    packets: &Packets,
-    feed: impl FnOnce(&mut dyn FnMut(PacketDelay)) -> Result<(), E>,
-) -> Result<WhyResult<'a>, E> {
-    let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
-    feed(&mut |delay| delays.add(delay))?;
-    Ok(WhyResult { plan, delays, changes: Vec::new() })
-}
-
 /// Says of packets of a run, which is `first`, why they were delayed.
 fn compare<'a>(
     plan: &'a Plan,

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 
 use laxity::explain;
-use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
 use laxity_answers::why::{Cause, PacketDelay};
 use laxity_api::to_the_end;
@@ -80,7 +79,7 @@ fn explained(run: &Run) -> (Plan, Vec<PacketDelay>) {
     fs::write(&path, ledger(run)).expect("room on the disk");
     let ledger = Ledger::read(&path, &[]).expect("a ledger");
     let packets = Packets { most: usize::MAX, ..Packets::default() };
-    let why = ledger.why(&packets, &[], &mut to_the_end).expect("a link that was there");
+    let why = ledger.why(&packets, &[], None, &mut to_the_end).expect("a link that was there");
     (ledger.plan().clone(), why.delays.slowest)
 }
 
