@@ -126,7 +126,7 @@ impl Scheduler for Holding {
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let is_due = self.next_ready(now)? <= now;
         let packet = self.0.take_if(|_| is_due)?;
-        Some(Dispatch { packet, deadline: None, criterion: Criterion::default() })
+        Some(Dispatch { packet, deadline: None, criterion: Criterion::ArrivalOrder })
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
