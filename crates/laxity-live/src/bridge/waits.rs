@@ -219,7 +219,7 @@ mod tests {
             let (mut time, mut free_at) = (0, 0);
             let mut events = Vec::new();
             let mut on_line: Vec<[u64; 3]> = Vec::new();
-            let mut expected = vec![[0u64; 4]; 3];
+            let mut expected = [[0u64; 4]; 3];
             for (class, gap, length, lateness) in drawn {
                 time += gap;
                 let chosen = time.max(free_at.max(1) - 1) + lateness;
