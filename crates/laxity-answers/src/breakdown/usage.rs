@@ -83,14 +83,12 @@ impl ClassBound {
             let source = in_frames(*frames, cause);
             return terms.iter().position(|term| term.source == source);
         }
-        let kinds = uses(self.class, cause);
-        let at = |place: Option<usize>| {
-            kinds.iter().find_map(|kind| {
-                terms.iter().position(|term| term.place == place && kind.is(term.source))
-            })
+        let at = |place: Option<usize>, kind: Kind| {
+            terms.iter().position(|term| term.place == place && kind.is(term.source))
         };
         // A term of no single link is of all.
-        at(place).or_else(|| at(None))
+        let mut kinds = uses(self.class, cause).into_iter();
+        kinds.find_map(|kind| at(place, kind).or_else(|| at(None, kind)))
     }
 }
 
