@@ -55,7 +55,7 @@ impl<'a> SlowestPackets<'a> {
                 let place = hop.hop.is_some().then_some(place);
                 for part in &hop.parts {
                     match bound.term(place, part.cause) {
-                        Some(term) => slowest.used[term] = slowest.used[term] + part.time,
+                        Some(term) => slowest.used[term] += part.time,
                         None => add(&mut slowest.beside, place, *part),
                     }
                 }
@@ -70,7 +70,7 @@ fn add(beside: &mut Vec<(Option<usize>, Part)>, place: Option<usize>, part: Part
     let is_its =
         |(known, of): &&mut (Option<usize>, Part)| *known == place && of.cause == part.cause;
     match beside.iter_mut().find(is_its) {
-        Some((_, known)) => known.time = known.time + part.time,
+        Some((_, known)) => known.time += part.time,
         None => beside.push((place, part)),
     }
 }

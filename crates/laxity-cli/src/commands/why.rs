@@ -44,9 +44,12 @@ pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
         most: arguments.slowest as usize,
     };
     let duration = traffic.duration(&plan)?;
-    let result = Simulating::one(&plan, duration, |progress| match arguments.propose {
-        true => propose(&plan, source, &traffic, &packets, PROPOSED, progress),
-        false => why(&plan, &traffic, &packets, &changes, progress),
+    let result = Simulating::one(&plan, duration, |progress| {
+        if arguments.propose {
+            propose(&plan, source, &traffic, &packets, PROPOSED, progress)
+        } else {
+            why(&plan, &traffic, &packets, &changes, progress)
+        }
     })?;
     show(arguments.json, &result, || result.text())?;
     Ok(Promises::Kept)

@@ -70,7 +70,7 @@ proptest! {
             classes.iter().zip(&known).map(|(class, known)| class.leaves(known)).collect();
         let look = Look { round: &round, classes: &present, leave: leave.clone() };
         let taken = look.in_turns();
-        let better = look.better(0, &taken, &known[0]);
+        let better = look.better(0, &taken, &known[0]).0;
         let service = better.service.unwrap();
         let served = service.curve.shift(&exact_nanos(service.late));
         let quantum = u64::from(classes[0].quantum);
@@ -107,7 +107,7 @@ proptest! {
         let leave: Vec<_> =
             classes.iter().zip(&known).map(|(class, known)| class.leaves(known)).collect();
         let look = Look { round: &round, classes: &present, leave: leave.clone() };
-        let better = look.better(0, &look.in_turns(), &known[0]);
+        let better = look.better(0, &look.in_turns(), &known[0]).0;
         let more = classes.iter().any(|class| u64::from(class.quantum) < class.traffic.packet.0);
         let more = f64::from(u8::from(more));
         let turns = burst.div_ceil(classes[0].quantum.into());
