@@ -126,9 +126,11 @@ impl ClassBound {
             for (stretch, _) in framing.stretches(class) {
                 for place in stretch.hops.clone() {
                     let is_last = place + 1 == stretch.hops.end;
-                    frames[place] = match place == stretch.hops.start {
-                        true => FramePlace::Edge { is_last },
-                        false => FramePlace::Inside { is_last },
+                    let is_edge = place == stretch.hops.start;
+                    frames[place] = if is_edge {
+                        FramePlace::Edge { is_last }
+                    } else {
+                        FramePlace::Inside { is_last }
                     };
                 }
             }

@@ -1,7 +1,6 @@
 //! What bounds are made of, as text and as JSON.
 
-use laxity::admit::Source;
-use laxity::packet::ClassId;
+use laxity::admit::network::Method;
 use laxity::units::Nanos;
 use laxity_answers::breakdown::{BoundSum, BoundTerm, ClassBound, SlowestPacket};
 use laxity_answers::network::nodes;
@@ -165,7 +164,7 @@ impl BoundJson {
         let term = |(place, term): (usize, &BoundTerm)| TermJson {
             term: term.source.name(),
             output: link(plan, bound, term.place),
-            of: class_of(term.source).map(|class| plan.classes[class.index()].name.clone()),
+            of: term.source.class().map(|class| plan.classes[class.index()].name.clone()),
             bytes: term.bytes.map(|bytes| bytes.0),
             time_ns: term.nanos,
             used_ns: used(place).filter(|_| term.nanos > 0),
@@ -176,7 +175,7 @@ impl BoundJson {
             nodes: path(plan, bound),
             bound_ns: sum.map(|sum| sum.bound.0),
             unbounded: bound.sum.as_ref().err().map(ToString::to_string),
-            method: sum.and_then(|sum| sum.method).map(|method| method.name()),
+            method: sum.and_then(|sum| sum.method).map(Method::name),
             terms: sum.map_or(Vec::new(), |sum| sum.terms.iter().enumerate().map(term).collect()),
             slowest: bound.slowest.as_ref().map(|slowest| slowest_json(plan, bound, slowest)),
         }
@@ -195,13 +194,5 @@ fn slowest_json(plan: &Plan, bound: &ClassBound, slowest: &SlowestPacket) -> Slo
         arrival_ns: slowest.packet.packet.arrival.0,
         delay_ns: slowest.packet.delay().0,
         beside: slowest.beside.iter().map(beside).collect(),
-    }
-}
-
-fn class_of(source: Source) -> Option<ClassId> {
-    match source {
-        Source::Before(class) | Source::Turns(class) | Source::Ahead(class) => Some(class),
-        Source::Blocking(class) => class,
-        _ => None,
     }
 }

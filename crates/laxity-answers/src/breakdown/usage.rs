@@ -55,7 +55,7 @@ impl<'a> SlowestPackets<'a> {
                 let place = hop.hop.is_some().then_some(place);
                 for part in &hop.parts {
                     match bound.term(place, part.cause) {
-                        Some(term) => slowest.used[term] = slowest.used[term] + part.time,
+                        Some(term) => slowest.used[term] += part.time,
                         None => add(&mut slowest.beside, place, *part),
                     }
                 }
@@ -70,7 +70,7 @@ fn add(beside: &mut Vec<(Option<usize>, Part)>, place: Option<usize>, part: Part
     let is_its =
         |(known, of): &&mut (Option<usize>, Part)| *known == place && of.cause == part.cause;
     match beside.iter_mut().find(is_its) {
-        Some((_, known)) => known.time = known.time + part.time,
+        Some((_, known)) => known.time += part.time,
         None => beside.push((place, part)),
     }
 }
@@ -83,14 +83,12 @@ impl ClassBound {
             let source = in_frames(*frames, cause);
             return terms.iter().position(|term| term.source == source);
         }
-        let kinds = uses(self.class, cause);
-        let at = |place: Option<usize>| {
-            kinds.iter().find_map(|kind| {
-                terms.iter().position(|term| term.place == place && kind.is(term.source))
-            })
+        let at = |place: Option<usize>, kind: Kind| {
+            terms.iter().position(|term| term.place == place && kind.is(term.source))
         };
         // A term of no single link is of all.
-        at(place).or_else(|| at(None))
+        let mut kinds = uses(self.class, cause).into_iter();
+        kinds.find_map(|kind| at(place, kind).or_else(|| at(None, kind)))
     }
 }
 

@@ -116,6 +116,32 @@ impl Source {
             Source::Method => "method",
         }
     }
+
+    /// The class whose packets take the time, if it is another one.
+    pub const fn class(self) -> Option<ClassId> {
+        match self {
+            Source::Before(class) | Source::Turns(class) | Source::Ahead(class) => Some(class),
+            Source::Blocking(class) => class,
+            Source::Own
+            | Source::Aggregate
+            | Source::BestEffort
+            | Source::Share
+            | Source::Head
+            | Source::Slots
+            | Source::Latency
+            | Source::Stall
+            | Source::Shaping
+            | Source::Elapsed
+            | Source::Rounding
+            | Source::Undivided
+            | Source::Frame
+            | Source::Forwarding
+            | Source::Beside
+            | Source::Propagation
+            | Source::Jitter
+            | Source::Method => None,
+        }
+    }
 }
 
 impl Breakdown {

@@ -139,9 +139,8 @@ impl System {
         let Minimum { value, at } = unused.minimum_from(&deadline)?;
         // Before a jump up the least value is approached, not reached.
         let is_reached = unused.value(&at) == value;
-        let at_it = |curve: &Curve| match is_reached {
-            true => curve.value(&at),
-            false => curve.value_before(&at),
+        let at_it = |curve: &Curve| {
+            if is_reached { curve.value(&at) } else { curve.value_before(&at) }
         };
         let packet = at_it(&self.blocking_beside(best_effort_demand));
         let blocking = Source::Blocking(self.blocking_class(&packet, &at));

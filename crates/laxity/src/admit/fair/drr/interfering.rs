@@ -32,6 +32,7 @@
 //! (non-preemptive residual service: Le Boudec, Thiran 2001, section 6.2.1), counted from when the
 //! link began to send: from then on, only later arrivals of others can delay it.
 
+mod breakdown;
 #[cfg(test)]
 mod tests;
 
@@ -40,9 +41,8 @@ use alloc::vec::Vec;
 use num_traits::{One, Zero};
 
 use super::{Guarantee, Round, Turn};
-use crate::admit::breakdown::ExactTerm;
 use crate::admit::path::{ROUNDING, aggregate, coarsened, lowered, undominated};
-use crate::admit::{Breakdown, Service, Source, Unbounded, arrival_curve, floor_rate};
+use crate::admit::{Breakdown, Service, Unbounded, arrival_curve, floor_rate};
 use crate::curve::{
     Curve, Exact, HorizontalDeviation, Piece, bytes_per_nano, ceil_nanos, exact, exact_nanos,
 };
@@ -92,7 +92,7 @@ pub(super) fn guarantees(
         let last = ceil_nanos(&deviation.distance).map(|waits| waits.saturating_add(ROUNDING));
         let bound = shorter(found[place].bound, last);
         if bound != found[place].bound {
-            improved(place, &|| breakdown_behind_all(rate, classes, place, &deviation));
+            improved(place, &|| breakdown::behind_all(rate, classes, place, &deviation));
             found[place].bound = bound;
         }
     }
@@ -177,35 +177,6 @@ fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<HorizontalD
     Curve::horizontal_deviation(&arrival_curve(&class.traffic.arrival), &served)
 }
 
-/// What the bound of a class is made of that goes behind all others.
-fn breakdown_behind_all(
-    rate: Rate,
-    classes: &[Turn],
-    class: usize,
-    deviation: &HorizontalDeviation,
-) -> Option<Breakdown> {
-    let rate = bytes_per_nano(rate);
-    let HorizontalDeviation { arrived, served, level, .. } = deviation;
-    // The last byte has not begun before that.
-    let begun = served - rate.recip();
-    let own = ExactTerm::bytes(Source::Own, level.clone(), &rate);
-    let mut terms = Vec::from([own]);
-    let mut left = served * &rate - level;
-    let others = classes.iter().enumerate().filter(|(place, _)| *place != class);
-    for (place, other) in others {
-        let bytes = arrival_curve(&other.traffic.arrival).value(&begun);
-        left -= &bytes;
-        terms.push(ExactTerm::bytes(Source::Before(ClassId(place as u32)), bytes, &rate));
-    }
-    // Few lines of the sum were used.
-    terms.push(ExactTerm::bytes(Source::Rounding, left, &rate));
-    terms.push(ExactTerm::time(Source::Elapsed, -arrived.clone()));
-    let mut breakdown = Breakdown::default();
-    breakdown.add_exact(terms)?;
-    breakdown.add(Source::Rounding, ROUNDING);
-    Some(breakdown)
-}
-
 /// All classes with the present bounds.
 struct Look<'a> {
     round: &'a Round,
@@ -269,70 +240,6 @@ impl Look<'_> {
         let service =
             if curve == before { service.clone() } else { Service { curve, late: Nanos::ZERO } };
         (Guarantee { bound, service: Ok(service) }, waits)
-    }
-
-    /// What the bound of a class is made of that is reached where the service is farthest from the
-    /// arrivals: by the number of turns, or the set J, which gives the service there.
-    fn breakdown(
-        &self,
-        of: usize,
-        taken: &[(Vec<Curve>, Curve)],
-        deviation: &HorizontalDeviation,
-    ) -> Option<Breakdown> {
-        let HorizontalDeviation { arrived, served, level, .. } = deviation;
-        let rate = &self.round.rate;
-        let sent = served * rate - level - &self.round.largest;
-        let others = || (0..self.classes.len()).filter(|other| *other != of);
-        let in_turns = |(turns, (each, _)): (u64, &(Vec<Curve>, Curve))| {
-            let turns = exact(turns);
-            let bytes = |other: usize| each[other].value(served);
-            let is_by_turns =
-                |other: usize| bytes(other) == self.round.sends(self.classes[other], &turns);
-            others().map(|other| (other, is_by_turns(other), bytes(other))).collect::<Vec<_>>()
-        };
-        let beyond = |by_turns: &Vec<usize>| self.sent_beyond(of, by_turns, level, served);
-        let sets = self.sets(of);
-        let ways = (1..).zip(taken).map(in_turns).chain(sets.iter().filter_map(beyond));
-        let is_it = |way: &Vec<(usize, bool, Exact)>| {
-            way.iter().map(|(_, _, bytes)| bytes.clone()).sum::<Exact>() == sent
-        };
-        let Some(way) = ways.into_iter().find(is_it) else {
-            // The service that was known before.
-            return Breakdown::from_deviation(deviation, self.round.link);
-        };
-        let blocking = self.round.blocking(self.classes.iter().copied());
-        let own = ExactTerm::bytes(Source::Own, level.clone(), rate);
-        let others = way.into_iter().map(|(other, is_by_turns, bytes)| {
-            let class = ClassId(other as u32);
-            let source = if is_by_turns { Source::Turns(class) } else { Source::Before(class) };
-            ExactTerm::bytes(source, bytes, rate)
-        });
-        let elapsed = ExactTerm::time(Source::Elapsed, -arrived.clone());
-        let mut breakdown = Breakdown::default();
-        breakdown.add_exact([blocking, own].into_iter().chain(others).chain([elapsed]))?;
-        Some(breakdown)
-    }
-
-    /// What each other class sends by a time in [`beyond`](Look::beyond) until a class has sent a
-    /// number of bytes, and whether its turns say so.
-    fn sent_beyond(
-        &self,
-        of: usize,
-        by_turns: &[usize],
-        bytes: &Exact,
-        time: &Exact,
-    ) -> Option<Vec<(usize, bool, Exact)>> {
-        let quantum = exact(self.classes[of].quantum.into());
-        let first = Exact::one() - quantum.recip();
-        let sent = |other: usize| match by_turns.contains(&other) {
-            true => {
-                let class = self.classes[other];
-                let turns = bytes / &quantum * exact(class.quantum.into());
-                Some((other, true, self.round.sends(class, &first) + turns))
-            }
-            false => Some((other, false, self.leave[other].as_ref()?.value(time))),
-        };
-        (0..self.classes.len()).filter(|other| *other != of).map(sent).collect()
     }
 
     /// The capacity that the link has left beside `others` and the packet that was on it.
