@@ -20,10 +20,20 @@ struct Trace {
     packet: Vec<TracePacket>,
 }
 
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EventKind {
+    Begin,
+    End,
+    /// A slice that ends when it begins.
+    Instant,
+    Counter,
+}
+
 /// An event with its texts.
 #[derive(Clone, Debug, PartialEq)]
 struct Event {
-    kind: EventType,
+    kind: EventKind,
     time: u64,
     group: String,
     track: String,
@@ -92,9 +102,23 @@ fn read(file: &[u8]) -> Vec<Event> {
         let text = |table: &HashMap<_, String>, iid: Option<u64>| {
             iid.map(|_| table[&iid].clone()).unwrap_or_default()
         };
+        let time = packet.timestamp.unwrap();
+        let kind = match event.r#type() {
+            EventType::SliceBegin => EventKind::Begin,
+            EventType::SliceEnd => EventKind::End,
+            EventType::Counter => EventKind::Counter,
+            EventType::Unspecified => panic!("{event:?}"),
+        };
+        if !track.starts_with("transmissions") && kind == EventKind::End {
+            let begin: &mut Event = events.last_mut().unwrap();
+            let place = (&begin.group, &begin.track, begin.time);
+            assert_eq!((begin.kind, place), (EventKind::Begin, (&group, &track, time)));
+            begin.kind = EventKind::Instant;
+            continue;
+        }
         events.push(Event {
-            kind: event.r#type(),
-            time: packet.timestamp.unwrap(),
+            kind,
+            time,
             group,
             track,
             name: text(&names, event.name_iid),

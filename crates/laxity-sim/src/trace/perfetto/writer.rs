@@ -198,7 +198,9 @@ impl<W: Write> TraceWriter<W> {
 
     /// Writes an instant of a track, which has the colour of its name.
     pub(super) fn instant(&mut self, track: TrackId, time: Nanos, event: NamedEvent) {
-        self.event(time, track, EventType::Instant, event.into());
+        // Perfetto stacks events of type instant that have the same time, and leaves out those
+        // above a certain height. Slices that have ended are not stacked.
+        self.slice(track, [time, time], event);
     }
 
     /// Writes the value that a counter has from this time on.

@@ -33,11 +33,11 @@ fn transmissions_are_those_of_the_run_and_do_not_overlap() {
         for event in events.iter().filter(|event| event.track.starts_with("transmissions")) {
             let track = (&event.group, &event.track);
             match event.kind {
-                EventType::SliceBegin => {
+                EventKind::Begin => {
                     assert!(open.insert(track, event).is_none(), "{name}");
                     assert!(ends.get(&track).is_none_or(|end| *end <= event.time), "{name}");
                 }
-                EventType::SliceEnd => {
+                EventKind::End => {
                     let begin = open.remove(&track).unwrap();
                     ends.insert(track, event.time);
                     let numbers = ["flow", "length", "arrival_ns", "waited_ns", "delay_ns"];
@@ -150,7 +150,7 @@ fn counters_are_what_is_queued_at_the_end_of_each_instant() {
     for (name, plan) in examples() {
         let (events, diary) = traced(&plan, DURATION);
         let mut read = Counters::new();
-        for event in events.iter().filter(|event| event.kind == EventType::Counter) {
+        for event in events.iter().filter(|event| event.kind == EventKind::Counter) {
             let key = (event.group.clone(), event.track.clone());
             read.entry(key).or_default().push((event.time, event.value.unwrap()));
         }

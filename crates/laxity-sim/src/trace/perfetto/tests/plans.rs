@@ -119,7 +119,7 @@ fn queues_go_by_the_names_of_classes_after_a_reload() {
     assert_eq!(counter("b"), [(6, 1), (10, 0)]);
     assert_eq!(counter("c"), [(10, 1), (30, 0)]);
     let slices = on_track(&events, "transmissions");
-    let names: Vec<_> = slices.filter(|event| event.kind == EventType::SliceBegin).collect();
+    let names: Vec<_> = slices.filter(|event| event.kind == EventKind::Begin).collect();
     assert_eq!([&*names[0].name, &*names[1].name], ["a", "c"]);
 }
 
