@@ -169,11 +169,15 @@ impl WhyResult<'_> {
     }
 
     /// As figures: the causes of each packet listed, under EDF the demand on the link, and under
-    /// H-FSC service and virtual times.
+    /// H-FSC service and virtual times of the classes of these packets.
     pub fn figures(&self) -> Vec<NamedFigure<'static>> {
         let curves = crate::curves(self.plan);
+        let is_listed = |period: &&ServicePeriod| {
+            self.delays.slowest.iter().any(|delay| delay.packet.class == period.class)
+        };
+        let periods: Vec<_> = self.periods.iter().filter(is_listed).cloned().collect();
         let demand = curves.iter().filter(|figure| figure.name == "demand").map(CurveFigure::drawn);
-        let services = service::figures(self.plan, &self.periods);
+        let services = service::figures(self.plan, &periods);
         causes::figure(self.plan, &self.delays).into_iter().chain(demand).chain(services).collect()
     }
 

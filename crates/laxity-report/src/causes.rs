@@ -29,7 +29,7 @@ pub fn figure(plan: &Plan, delays: &Delays) -> Option<NamedFigure<'static>> {
     };
     let bars = Bars {
         title: "Why the slowest packets were late".to_string(),
-        axis: Axis::linear("Since the packet arrived", Unit::Time),
+        axis: Axis::linear("Delay", Unit::Time),
         bars: delays.slowest.iter().map(bar).collect(),
         keys: keys.0,
     };

@@ -140,7 +140,7 @@ mod tests {
             let [(x0, y0), (x1, y1)] = [pair[0], pair[1]];
             y0 + (y1 - y0) * (ms - x0) / (x1 - x0)
         };
-        around.map(on_line).last().unwrap()
+        around.map(on_line).next_back().unwrap()
     }
 
     /// The curves meet the interval of the proof where it is marked, whether the plan is admitted or

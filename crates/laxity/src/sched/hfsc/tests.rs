@@ -12,11 +12,14 @@ mod times;
 use std::vec::Vec;
 
 use self::cases::{Case, What};
+use super::{ClassSpec, Curves};
+use crate::explain::Explain;
 use crate::link::Link;
 use crate::packet::{ClassId, Packet};
 use crate::sched::Hfsc;
 use crate::scheduler::{Dispatch, Scheduler};
-use crate::units::Nanos;
+use crate::service::ServiceCurve;
+use crate::units::{Nanos, Rate};
 
 /// What a scheduler and its link do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +62,34 @@ fn play_on<S: Scheduler>(scheduler: &mut S, case: &Case, tell: impl FnMut(&S, Ev
 /// The virtual time of a class while it takes part in link-sharing.
 fn virtual_time(hfsc: &Hfsc, class: ClassId) -> Option<u128> {
     hfsc.virtual_time(class)
+}
+
+/// Two leaves with shares of 1 and 3 Mbit/s: after a packet of 1000 bytes each the virtual times are
+/// 8 ms and 2.667 ms, which counts for the next packets, too.
+#[test]
+fn virtual_times_are_told() {
+    let leaf = |rate| {
+        let link_share = Some(ServiceCurve::linear(Rate(rate)));
+        ClassSpec { parent: None, curves: Curves { link_share, ..Curves::default() } }
+    };
+    let mut hfsc = Hfsc::new(&[leaf(1_000_000), leaf(3_000_000)]).unwrap();
+    for handle in 0..4 {
+        let class = ClassId(handle as u32 % 2);
+        let packet = Packet { class, length: 1000, handle, ..Packet::default() };
+        hfsc.enqueue(Nanos::ZERO, packet, &mut |_, _| panic!("nothing is dropped"));
+    }
+    let mut told = Vec::new();
+    for _ in 0..4 {
+        hfsc.dequeue(Nanos::ZERO, &mut |_, _| panic!("nothing is dropped")).unwrap();
+        let times = hfsc.explain().and_then(Explain::virtual_times).unwrap();
+        told.push([0, 1, 2].map(|class| times.virtual_time(ClassId(class))));
+    }
+    let first = Some(8_000_000);
+    let second = Some(2_666_667);
+    assert_eq!(
+        told,
+        [[first, Some(0), None], [first, second, None], [first, None, None], [None, None, None],]
+    );
 }
 
 struct Player<'a, S, T> {
