@@ -50,9 +50,7 @@ pub struct Packets {
 pub struct Question<'a> {
     /// Which packets.
     pub packets: &'a Packets,
-    /// The traffic.
-    pub traffic: &'a Traffic<'a>,
-    /// What else is simulated with it.
+    /// What else is simulated with the same traffic.
     pub changes: &'a [Change],
     /// Which changes are proposed beside those, if any are.
     pub proposals: Option<Proposals<'a>>,
@@ -202,10 +200,11 @@ impl Serialize for WhyResult<'_> {
 /// leaves out are recorded by the plan.
 pub fn why<'a>(
     plan: &'a Plan,
+    traffic: &Traffic<'_>,
     question: Question<'_>,
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
-    why_observed(plan, question, &mut (), progress)
+    why_observed(plan, traffic, question, &mut (), progress)
 }
 
 /// The same. The observer hears of every packet of the unchanged plan.
@@ -214,14 +213,15 @@ pub fn why<'a>(
 /// As [`why`].
 pub fn why_observed<'a>(
     plan: &'a Plan,
+    traffic: &Traffic<'_>,
     question: Question<'_>,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
     let services = ServiceRecorder::new(plan);
-    let mut result = compare(plan, question, progress, |each, drops, progress| {
+    let mut result = compare(plan, traffic, question, progress, |each, drops, progress| {
         let observers = &mut (observer, drops);
-        simulate(plan, question.traffic, each, observers, Some(&services), progress)
+        simulate(plan, traffic, each, observers, Some(&services), progress)
     })?;
     result.periods = services.finish();
     Ok(result)
@@ -244,7 +244,8 @@ pub fn why_measured<'a, E: From<Error>>(
 /// Says of packets of a run, which is `first`, why they were delayed.
 fn compare<'a>(
     plan: &'a Plan,
-    Question { packets, traffic, changes, proposals }: Question<'_>,
+    traffic: &Traffic<'_>,
+    Question { packets, changes, proposals }: Question<'_>,
     progress: Progress<'_>,
     first: impl FnOnce(
         &mut dyn FnMut(PacketDelay),

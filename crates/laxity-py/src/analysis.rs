@@ -145,9 +145,8 @@ pub(crate) fn why(
     let mut listener = Listener::begin(py, heard)?;
     let answer = py.detach(|| {
         let progress = &mut |reached| listener.hear(reached);
-        let (traffic, changes) = (&traffic, &*changes);
-        let question = Question { packets: &packets, traffic, changes, proposals: None };
-        laxity_api::why::why(&plan.plan, question, progress)
+        let question = Question { packets: &packets, changes: &changes, proposals: None };
+        laxity_api::why::why(&plan.plan, &traffic, question, progress)
     });
     listener.raised()?;
     let answer = answer?;

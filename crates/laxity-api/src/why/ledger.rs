@@ -14,7 +14,7 @@ use laxity_sim::Progress;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrival, Arrivals};
 
-use super::{Change, Packets, Proposals, Question, WhyResult, compare};
+use super::{Change, Question, WhyResult, compare};
 use crate::repeat::{LedgerLink, RepeatError, repeat_on};
 use crate::{Error, Traffic};
 
@@ -71,11 +71,10 @@ impl Ledger {
     /// asked for and the link followed several plans.
     pub fn why(
         &self,
-        packets: &Packets,
-        changes: &[Change],
-        proposals: Option<Proposals<'_>>,
+        question: Question<'_>,
         progress: Progress<'_>,
     ) -> Result<WhyResult<'_>, Error> {
+        let Question { changes, proposals, .. } = question;
         let (path, plans) = (self.path.display(), self.link.plans.len());
         if plans > 1 && (!changes.is_empty() || proposals.is_some()) {
             return Err(Error::question(format!(
@@ -100,8 +99,7 @@ impl Ledger {
             arrivals: Some(&arrivals),
             ..Traffic::default()
         };
-        let question = Question { packets, traffic: &traffic, changes, proposals };
-        compare(&self.classes.plan, question, progress, |each, drops, _| {
+        compare(&self.classes.plan, &traffic, question, progress, |each, drops, _| {
             let mut gatherer = LiveGatherer::new(each);
             let build = gatherer.schedulers(&self.classes, seed);
             let mut observers = (drops, &mut gatherer);

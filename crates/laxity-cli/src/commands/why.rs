@@ -64,8 +64,9 @@ fn of_plan(arguments: &Why) -> Result<Promises, Failure> {
     let packets = packets(arguments);
     let duration = traffic.duration(&plan)?;
     let proposals = proposals(arguments, source);
-    let question = Question { packets: &packets, traffic: &traffic, changes: &changes, proposals };
-    let result = Simulating::one(&plan, duration, |progress| why(&plan, question, progress))?;
+    let question = Question { packets: &packets, changes: &changes, proposals };
+    let result =
+        Simulating::one(&plan, duration, |progress| why(&plan, &traffic, question, progress))?;
     answer(arguments, result)
 }
 

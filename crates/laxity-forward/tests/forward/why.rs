@@ -8,7 +8,7 @@ use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_answers::why::{Cause, PacketDelay};
 use laxity_api::to_the_end;
-use laxity_api::why::{Ledger, Packets};
+use laxity_api::why::{Ledger, Packets, Question};
 use laxity_forward::{Event, SentPacket};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
@@ -81,7 +81,8 @@ fn explained(run: &Run) -> (Plan, Vec<PacketDelay>) {
     fs::write(&path, ledger(run)).expect("room on the disk");
     let ledger = Ledger::read(&path, &[]).expect("a ledger");
     let packets = Packets { most: usize::MAX, ..Packets::default() };
-    let why = ledger.why(&packets, &[], None, &mut to_the_end).expect("a link that was there");
+    let question = Question { packets: &packets, changes: &[], proposals: None };
+    let why = ledger.why(question, &mut to_the_end).expect("a link that was there");
     (ledger.plan().clone(), why.delays.slowest)
 }
 

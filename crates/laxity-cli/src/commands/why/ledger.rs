@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use laxity_api::why::{Ledger, PlanSource};
+use laxity_api::why::{Ledger, PlanSource, Question};
 
 use super::{answer, changes, kinds, packets, proposals, refuse_traffic};
 use crate::Promises;
@@ -29,8 +29,7 @@ pub(super) fn run(arguments: &Why) -> Result<Promises, Failure> {
     }
     let packets = packets(arguments);
     let proposals = proposals(arguments, source);
-    let result = Simulating::one(plan, None, |progress| {
-        ledger.why(&packets, &changes, proposals, progress)
-    })?;
+    let question = Question { packets: &packets, changes: &changes, proposals };
+    let result = Simulating::one(plan, None, |progress| ledger.why(question, progress))?;
     answer(arguments, result)
 }

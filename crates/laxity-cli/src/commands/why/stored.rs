@@ -67,8 +67,8 @@ pub(super) fn run(arguments: &Why, stored: &StoredRun) -> Result<Promises, Failu
     };
     let packets = packets(arguments);
     let proposals = proposals(arguments, source);
-    let question = Question { packets: &packets, traffic: &traffic, changes: &changes, proposals };
-    let result = stored.repeat(&plan, question)?;
+    let question = Question { packets: &packets, changes: &changes, proposals };
+    let result = stored.repeat(&plan, &traffic, question)?;
     answer(arguments, result)
 }
 
@@ -106,23 +106,28 @@ impl StoredRun {
     }
 
     /// Repeats the run, and compares it with its packet file if there is one.
-    fn repeat<'a>(&self, plan: &'a Plan, question: Question<'_>) -> Result<WhyResult<'a>, Failure> {
+    fn repeat<'a>(
+        &self,
+        plan: &'a Plan,
+        traffic: &Traffic<'_>,
+        question: Question<'_>,
+    ) -> Result<WhyResult<'a>, Failure> {
         let names = ["packets.csv", "packets.parquet"];
         let mut files = self.manifest.files.iter();
-        let duration = question.traffic.duration(plan)?;
+        let duration = traffic.duration(plan)?;
         let Some(file) = files.find(|file| names.contains(&&*file.name)) else {
             notes(&[
                 "the folder has no packet file that would show whether the run is the same".into()
             ]);
             return Ok(Simulating::one(plan, duration, |progress| {
-                why_observed(plan, question, &mut (), progress)
+                why_observed(plan, traffic, question, &mut (), progress)
             })?);
         };
         let path = self.folder.join(&file.name);
         let refused = |error| Failure::refused(path.display(), &error);
         let mut rows = RowComparison::open(&path, plan).map_err(refused)?;
         let result = Simulating::one(plan, duration, |progress| {
-            why_observed(plan, question, &mut rows, progress)
+            why_observed(plan, traffic, question, &mut rows, progress)
         })?;
         match rows.finish().map_err(refused)? {
             None => Ok(result),
