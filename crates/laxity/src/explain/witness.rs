@@ -223,18 +223,17 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
         let name = |class| self.line.as_ref().map_or(class, |line| line.name(class));
         for number in &self.active {
             let queue = &mut self.queues[*number];
-            let Some(first) = queue.waiting.front() else { continue };
-            let held = hold(explain, now, &first.packet);
+            let Some(first) = queue.waiting.front().map(|first| first.packet) else { continue };
             let cause = match chosen {
-                None => Cause::Held(held),
+                None => Cause::Held(hold(explain, now, &first)),
                 Some(sent) => {
-                    let rule = precedence(explain, now, sent, &first.packet, from == Some(*number));
+                    let rule = precedence(explain, now, sent, &first, from == Some(*number));
                     Cause::Before(name(sent.packet.class), rule)
                 }
             };
             queue.choose(Choice { start, cause, usual_end, overrun });
             if let Some(ready) = idle_until {
-                queue.choose(Choice::held(usual_end, held, ready));
+                queue.choose(Choice::held(usual_end, hold(explain, now, &first), ready));
             }
         }
         let cause = chosen.map_or(Cause::LateChoice, |sent| Cause::OnLink(sent.packet.class));

@@ -89,10 +89,8 @@ impl StoredRun {
                 "it is of several runs: ask of one, by `laxity why PLAN --seed N`",
             ));
         }
-        if [Some(&run.plan), run.traffic.arrivals.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|path| input::is_stdin(path))
+        if input::is_stdin(&run.plan)
+            || run.traffic.arrivals.as_deref().is_some_and(input::is_stdin)
         {
             return Err(refused("the run read standard input, which is gone: give it files"));
         }
