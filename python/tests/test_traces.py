@@ -50,12 +50,12 @@ def rows_of(run: lx.Run) -> list[dict[str, Any]]:
     return polars.DataFrame(run.packets).rows(named=True)
 
 
-LINKS = ["home-uplink.toml", "why/long-packet.toml", "why/eligible.toml", "why/excess.toml", "why/overload.toml"]
+LINKS = ["home-uplink", "why/long-packet", "why/eligible", "why/excess", "why/overload"]
 
 
 @pytest.mark.parametrize("example", LINKS)
 def test_sql_over_a_link_is_its_json(example: str, tmp_path: Path) -> None:
-    run, processor = traced(example, tmp_path)
+    run, processor = traced(f"{example}.toml", tmp_path)
     with processor:
         rows = processor.query("select track, name, count(*) as n from measured group by 1, 2")
         reasons = processor.query(
@@ -72,7 +72,7 @@ def test_sql_over_a_link_is_its_json(example: str, tmp_path: Path) -> None:
     classes = {of["name"]: of for of in run.classes}
     for track, key in (("arrivals", "arrived"), ("transmissions", "sent"), ("missed deadlines", "deadline_misses")):
         assert shown.get(track, {}) == {name: of[key] for name, of in classes.items() if of[key]}, track
-    dropped = [(name, reason, count) for name, of in classes.items() for reason, count in of["dropped"].items() if count]
+    dropped = [(name, *drops) for name, of in classes.items() for drops in of["dropped"].items()]
     assert sorted(reasons) == sorted(dropped)
     assert dict(delays) == {name: of["delay_ns"]["max"] for name, of in classes.items() if of["sent"]}
 
@@ -110,7 +110,9 @@ def test_arrows_lead_from_arrivals_to_transmissions_and_on(tmp_path: Path) -> No
 def test_counters_are_what_waits(tmp_path: Path) -> None:
     run, processor = traced("home-uplink.toml", tmp_path)
     with processor:
-        shown = processor.query("select track, ts, value from queue_counters where track like 'video: queued %' order by ts")
+        shown = processor.query(
+            "select track, ts, value from queue_counters where track like 'video: queued %' order by ts"
+        )
         dropped = processor.query("select ts from on_tracks where track = 'drops' and name = 'video' order by id")
     changes: dict[int, int] = {}
     drop_times = iter(sorted(dropped))
@@ -129,12 +131,12 @@ def test_counters_are_what_waits(tmp_path: Path) -> None:
 
 
 # The warm-up of the first one is 5 s.
-NETWORKS = [("dumbbell.toml", "5200ms"), ("two-hops.toml", "1s"), ("time-frames.toml", "1s"), ("why/regulator.toml", "1s")]
+NETWORKS = [("dumbbell", "5200ms"), ("two-hops", "1s"), ("time-frames", "1s"), ("why/regulator", "1s")]
 
 
 @pytest.mark.parametrize(("example", "duration"), NETWORKS)
 def test_sql_over_a_network_is_its_json(example: str, duration: str, tmp_path: Path) -> None:
-    run, processor = traced(example, tmp_path, duration=duration)
+    run, processor = traced(f"{example}.toml", tmp_path, duration=duration)
     slowest = "max(extract_arg(arg_set_id, 'debug.delay_ns')) as slowest"
     with processor:
         sent = processor.query(
