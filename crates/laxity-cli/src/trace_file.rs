@@ -18,7 +18,7 @@ pub(crate) struct TraceFile {
 }
 
 impl TraceFile {
-    /// A file that is to be at this path, in a folder that exists; returns it with what to write to.
+    /// Begins a trace file for this path, whose folder must exist. The trace goes into the `File`.
     pub(crate) fn create(path: &Path, inputs: &Inputs) -> Result<(TraceFile, File), Failure> {
         inputs.spares_file(path, "--trace another file")?;
         let refused = |error: &io::Error| {

@@ -32,13 +32,13 @@ use crate::record::{Fate, Observer, Record};
 
 /// A trace file for Perfetto. [`finish`](Self::finish) returns errors of writes.
 ///
-/// An output is a group of tracks: its transmissions, one slice for each packet, and
-/// instants: arrivals, deadlines and those that were missed, drops, and packets that a queue has
+/// Each output is a group of tracks. One track has the transmissions, a slice for each packet.
+/// Others have instants: arrivals, deadlines, missed deadlines, drops, and packets that a queue
 /// marked. Each queue has counters of its packets and bytes. All events of a class have its name
 /// and its colour. Arrows lead from the arrival of a packet to its transmission, and in a network
-/// to its next arrival, as far as its receiver.
+/// to its next arrival and its receiver.
 ///
-/// A network's packets are known by their handles, which runs on several threads change.
+/// Packets of a network are known by their handles, so the run must be on one thread.
 pub struct PerfettoTrace<W: Write> {
     writer: TraceWriter<W>,
     classes: Vec<ClassTrace>,
