@@ -3,10 +3,14 @@
 //! A [`Gatherer`] observes a run whose schedulers have [witnesses](Witness), and tells of every
 //! packet that was sent what it waited for at each link.
 
+mod breakdown;
 mod change;
+mod drop_times;
 mod gatherer;
 mod history;
 mod selection;
+mod sink;
+mod timeline;
 
 use laxity::explain;
 #[cfg(doc)]
@@ -15,9 +19,12 @@ use laxity::packet::Packet;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 
+pub use breakdown::{Breakdown, ClassBreakdown};
 pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPackets};
 pub use gatherer::{Gatherer, Waits};
 pub use selection::{ClassDelay, Delays, Selection};
+pub use sink::{DelaySink, LastQueue, UnfinishedPacket};
+pub use timeline::{Passage, Timeline, TimelineRecorder, UnsentPacket};
 
 /// The delay of a packet, link by link.
 #[derive(Clone, Debug, PartialEq)]
