@@ -6,6 +6,7 @@
 mod breakdown;
 mod change;
 mod drop_times;
+mod explanation;
 mod gatherer;
 mod history;
 mod selection;
@@ -21,6 +22,7 @@ use laxity_plan::model::Hop;
 
 pub use breakdown::{Breakdown, ClassBreakdown};
 pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPackets};
+pub use explanation::{Explainer, Explanation};
 pub use gatherer::{Gatherer, Waits};
 pub use selection::{ClassDelay, Delays, Selection};
 pub use sink::{DelaySink, LastQueue, UnfinishedPacket};

@@ -8,14 +8,17 @@ use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 
-/// The times of drops that the observer of a run has not asked for yet, by hop and handle.
+/// The times of drops that the observer of a run has not asked for yet.
 #[derive(Clone, Default)]
-pub(super) struct DropTimes(Arc<Mutex<HashMap<(Option<Hop>, u64), Nanos>>>);
+pub(super) struct DropTimes(Arc<Mutex<Times>>);
+
+/// Times by hop and handle.
+type Times = HashMap<(Option<Hop>, u64), Nanos>;
 
 impl DropTimes {
-    /// The scheduler of a hop, whose drops are noted.
-    pub(super) fn watch<S: Scheduler>(&self, hop: Option<Hop>, scheduler: S) -> Watched<S> {
-        Watched { scheduler, hop, times: self.clone() }
+    /// Puts a clock around the scheduler of a hop.
+    pub(super) fn watch<S: Scheduler>(&self, hop: Option<Hop>, scheduler: S) -> DropClock<S> {
+        DropClock { scheduler, hop, times: self.clone() }
     }
 
     /// When a packet was dropped, if a scheduler dropped it. A second question has no answer.
@@ -24,14 +27,14 @@ impl DropTimes {
     }
 }
 
-/// A scheduler whose drops are noted with their times.
-pub(super) struct Watched<S> {
+/// A scheduler that notes the times of its drops.
+pub(super) struct DropClock<S> {
     scheduler: S,
     hop: Option<Hop>,
     times: DropTimes,
 }
 
-impl<S: Scheduler> Scheduler for Watched<S> {
+impl<S: Scheduler> Scheduler for DropClock<S> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         let mut drops = TimedDrops { now, hop: self.hop, times: &self.times, drops };
         self.scheduler.enqueue(now, packet, &mut drops);

@@ -5,7 +5,7 @@ mod highlights;
 use std::collections::HashMap;
 use std::mem;
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
@@ -16,8 +16,8 @@ use highlights::ClassHighlights;
 /// Packets of a piece of the run that is kept or left out as one.
 const PIECE: usize = 256;
 
-/// What links did over a run. Its memory is bounded: of a long run the pieces around the slowest
-/// packets of each class are there, and around drops.
+/// The transmissions of a run, link by link. A long run is kept around the slowest packets of each
+/// class and around drops, so that memory is bounded.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// The outputs that sent a packet; `None` is the only link.
@@ -26,7 +26,7 @@ pub struct Timeline {
     pub passages: Vec<Passage>,
     /// The causes of all passages.
     pub parts: Vec<Part>,
-    /// Packets that an output did not send.
+    /// Packets that an output did not send, by output and arrival.
     pub unsent: Vec<UnsentPacket>,
     /// Stretches of time of which packets were left out, in their order, from beginning to end.
     pub gaps: Vec<[Nanos; 2]>,
@@ -52,8 +52,10 @@ pub struct Passage {
     pub start: Nanos,
     /// When its last bit left.
     pub departure: Nanos,
-    /// When it is due at the end of its path.
+    /// When it is due; of a path at its last output only.
     pub due: Option<Nanos>,
+    /// Whether the packet came to its end from here; else it went on, or was lost.
+    pub is_last: bool,
     /// The place of its first cause in [`Timeline::parts`].
     pub first_part: u32,
     /// The number of its causes.
@@ -75,6 +77,23 @@ pub struct UnsentPacket {
     pub arrival: Nanos,
     /// When it was dropped, and why; `None` if it still waited when the run ended.
     pub dropped: Option<(Nanos, DropReason)>,
+}
+
+impl Timeline {
+    /// The numbers of packets, of those that are kept.
+    pub fn numbers(&self, packets: &[PacketDelay]) -> Vec<u64> {
+        let number = |packet: &PacketDelay| {
+            let first = packet.hops.first()?;
+            let output = self.outputs.iter().position(|output| *output == first.hop)? as u32;
+            let place = |passage: &Passage| (passage.output, passage.start);
+            let from = self.passages.partition_point(|it| place(it) < (output, first.start));
+            let mut same = self.passages[from..].iter();
+            let is_its =
+                |it: &&Passage| it.class == packet.packet.class && it.arrival == first.arrival;
+            same.by_ref().take_while(|it| place(it) == (output, first.start)).find(is_its)
+        };
+        packets.iter().filter_map(|packet| Some(number(packet)?.packet)).collect()
+    }
 }
 
 /// Records a [`Timeline`] in bounded memory.
@@ -133,8 +152,10 @@ impl TimelineRecorder {
     pub fn sent(&mut self, delay: &PacketDelay) {
         let PacketDelay { packet, end, due, hops } = delay;
         let number = self.number(hops.iter().map(|hop| hop.hop), packet.handle);
-        for hop in hops {
-            self.passage(number, packet.class, packet.length, hop, *due);
+        for (place, hop) in (1..).zip(hops) {
+            let is_last = place == hops.len();
+            let due = due.filter(|_| is_last);
+            self.passage(number, packet, hop, due, is_last);
         }
         self.highlights[packet.class.index()].sent(number, [packet.arrival, *end]);
         self.close_full_piece();
@@ -146,7 +167,7 @@ impl TimelineRecorder {
         let ends = hops.iter().map(|hop| hop.hop).chain(last.iter().map(|last| last.hop));
         let number = self.number(ends, packet.handle);
         for hop in hops {
-            self.passage(number, packet.class, packet.length, hop, None);
+            self.passage(number, packet, hop, None, false);
         }
         if let Some(last) = last {
             let output = self.output(last.hop);
@@ -204,11 +225,11 @@ impl TimelineRecorder {
 
     fn passage(
         &mut self,
-        packet: u64,
-        class: ClassId,
-        length: u32,
+        number: u64,
+        packet: &Packet,
         delay: &HopDelay,
         due: Option<Nanos>,
+        is_last: bool,
     ) {
         let output = self.output(delay.hop);
         let (first_part, parts) = (self.open.parts.len() as u32, delay.parts.len() as u32);
@@ -217,13 +238,14 @@ impl TimelineRecorder {
         self.open.cover([start, departure]);
         let passage = Passage {
             output,
-            class,
-            packet,
-            length,
+            class: packet.class,
+            packet: number,
+            length: packet.length,
             arrival,
             start,
             departure,
             due,
+            is_last,
             first_part,
             parts,
         };

@@ -71,6 +71,16 @@ pub enum Cause {
     LateChoice,
 }
 
+impl Cause {
+    /// The class that was in the way, if one was.
+    pub fn class(self) -> Option<ClassId> {
+        match self {
+            Cause::OnLink(class) | Cause::Before(class, _) => Some(class),
+            Cause::Held(_) | Cause::SlowLink | Cause::LateChoice => None,
+        }
+    }
+}
+
 /// Packets that leave in the order in which they came, and what has delayed them.
 #[derive(Debug, Default)]
 struct Queue {
