@@ -4,20 +4,22 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use laxity::packet::ClassId;
-use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_answers::why::{
-    ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
+    ChangedDelays, DelaySink, Delays, DropObserver, Explainer, PacketDelay, Search,
+    SelectedPackets, Selection, UnfinishedPacket,
 };
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::{self, Draft, EditError};
-use laxity_plan::model::{Hop, Source};
+use laxity_plan::model::Source;
+use laxity_report::explanation::page;
 use laxity_sim::Progress;
 use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
 
-use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
+use crate::explanation;
+use crate::run::AnalysedPlan;
 use crate::{Error, Traffic};
 
 /// Which packets are asked for: those that meet all of these.
@@ -183,6 +185,35 @@ pub fn why<'a>(
     changes: &[Change],
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
+    answer(plan, traffic, packets, changes, None, progress)
+}
+
+/// The same, with the timeline of the run on a page of HTML.
+///
+/// # Errors
+/// As [`why`].
+pub fn why_on_page<'a>(
+    plan: &'a Plan,
+    traffic: &Traffic<'_>,
+    packets: &Packets,
+    changes: &[Change],
+    progress: Progress<'_>,
+) -> Result<(WhyResult<'a>, String), Error> {
+    let mut explainer = explanation::whole_run(plan);
+    let result = answer(plan, traffic, packets, changes, Some(&mut explainer), progress)?;
+    let page = page(plan, &explainer.finish(), &result.delays);
+    Ok((result, page))
+}
+
+/// Simulates the plan and its changes.
+fn answer<'a>(
+    plan: &'a Plan,
+    traffic: &Traffic<'_>,
+    packets: &Packets,
+    changes: &[Change],
+    explainer: Option<&mut Explainer>,
+    progress: Progress<'_>,
+) -> Result<WhyResult<'a>, Error> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
     let is_compared = !changes.is_empty();
@@ -197,7 +228,8 @@ pub fn why<'a>(
             selected.borrow_mut().note_dropped(packet, set_out);
         }
     });
-    simulate(plan, traffic, each, &mut drops, progress)?;
+    let sink = Sinks { each, explainer };
+    simulate(plan, traffic, sink, &mut drops, progress)?;
     let selected = selected.into_inner();
     let changed = |change: &Change| {
         let search = RefCell::new(Search::new(&delays, &selected));
@@ -214,31 +246,38 @@ pub fn why<'a>(
     Ok(WhyResult { plan, delays, changes })
 }
 
-/// Simulates a plan and passes the delay of every packet to `each`.
+/// Simulates a plan and passes the delay of every packet on.
 fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,
-    each: impl FnMut(PacketDelay),
+    sink: impl DelaySink,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let mut gatherer = Gatherer::new(plan, each);
-    let (waits, seed) = (gatherer.waits(), traffic.seed(plan));
-    let mut observers = (observer, &mut gatherer);
-    match &AnalysedPlan::new(plan).network {
-        Some(on) => {
-            let witness = |hop: Hop, scheduler: Box<dyn Scheduler + Send>| {
-                waits.witness(plan, Some(hop), scheduler)
-            };
-            let own = Own { schedulers: None, witness: Some(&witness) };
-            simulate_network(on, traffic, seed, own, &mut observers, progress)?;
+    let analysed = AnalysedPlan::new(plan);
+    explanation::simulate(&analysed, traffic, sink, observer, progress)?;
+    Ok(())
+}
+
+/// The receivers of delays: one always, and one for a page.
+struct Sinks<'a, F> {
+    each: F,
+    explainer: Option<&'a mut Explainer>,
+}
+
+impl<F: FnMut(PacketDelay)> DelaySink for Sinks<'_, F> {
+    fn sent(&mut self, packet: PacketDelay) {
+        if let Some(explainer) = &mut self.explainer {
+            explainer.add(&packet);
         }
-        None => {
-            let scheduler = waits.witness(plan, None, plan.build_scheduler(seed));
-            simulate_link(plan, Some(scheduler), traffic, seed, &mut observers, progress)?;
+        (self.each)(packet);
+    }
+
+    fn unfinished(&mut self, packet: UnfinishedPacket) {
+        if let Some(explainer) = &mut self.explainer {
+            explainer.add_unfinished(&packet);
         }
     }
-    Ok(())
 }
 
 /// Simulates a changed plan with its traffic, less the classes that it leaves out. All other

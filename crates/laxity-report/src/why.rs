@@ -171,7 +171,7 @@ fn at(time: Nanos) -> String {
     format!("{seconds}.{rest:09} s")
 }
 
-fn place(plan: &Plan, hop: Hop) -> String {
+pub(crate) fn place(plan: &Plan, hop: Hop) -> String {
     plan.network.as_ref().map_or_else(String::new, |network| network.output(hop))
 }
 

@@ -5,7 +5,7 @@ mod reason;
 mod trap;
 mod verdict;
 
-pub use cause::cause;
+pub use cause::{cause, rule};
 pub use reason::{answer, clock_binding, listed, statement};
 pub use trap::{Remark, remarks};
 pub use verdict::{broken, broken_line, compared, excused, headline, lines};

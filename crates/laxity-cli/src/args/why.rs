@@ -62,6 +62,10 @@ pub(crate) struct Why {
     /// Sort what is recorded by time, where the clock stepped back.
     #[arg(long)]
     pub sort: bool,
+    /// Also write this file, which must not be there yet: a page of HTML with the timeline of the
+    /// whole run, at the packets that are listed.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

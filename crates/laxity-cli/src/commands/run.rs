@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use laxity_api::{Plan, RunResult, Traffic, run as simulate};
+use laxity_api::{Plan, RunResult, Traffic, run as simulate, run_explained};
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::trace::{CsvTrace, ParquetTrace};
@@ -70,6 +70,18 @@ fn watched<'a>(
     Ok(Simulating::one(plan, duration, |progress| simulate(plan, traffic, observer, progress))?)
 }
 
+/// The same, and records why packets waited.
+fn explained<'a>(
+    plan: &'a Plan,
+    traffic: &Traffic<'_>,
+    observer: &mut dyn Observer,
+) -> Result<RunResult<'a>, Failure> {
+    let duration = traffic.duration(plan)?;
+    Ok(Simulating::one(plan, duration, |progress| {
+        run_explained(plan, traffic, observer, progress)
+    })?)
+}
+
 /// Simulates with a recorder of series and, if wanted, a packet file.
 fn traced<'a>(
     arguments: &Run,
@@ -79,10 +91,10 @@ fn traced<'a>(
 ) -> Result<(RunResult<'a>, Series), Failure> {
     let mut series = SeriesRecorder::new(plan);
     let result = match arguments.packets {
-        PacketFile::None => watched(plan, traffic, &mut series)?,
+        PacketFile::None => explained(plan, traffic, &mut series)?,
         PacketFile::Csv => {
             let mut trace = CsvTrace::new(create(output, "packets.csv")?, plan);
-            let result = watched(plan, traffic, &mut (&mut series, &mut trace))?;
+            let result = explained(plan, traffic, &mut (&mut series, &mut trace))?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             result
         }
@@ -90,7 +102,7 @@ fn traced<'a>(
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
             let mut trace = ParquetTrace::new(file, plan).map_err(refused)?;
-            let result = watched(plan, traffic, &mut (&mut series, &mut trace))?;
+            let result = explained(plan, traffic, &mut (&mut series, &mut trace))?;
             trace.finish().map_err(refused)?;
             result
         }

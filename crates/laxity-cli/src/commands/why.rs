@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use laxity_api::why::{Change, Packets, PlanSource, why};
-use laxity_api::{Plan, Traffic};
+use laxity_api::why::{Change, Packets, PlanSource, why, why_on_page};
+use laxity_api::{Error, Plan, Traffic};
 use laxity_plan::discipline::Kind;
 
 use crate::args::Why;
 use crate::failure::Failure;
+use crate::output::write_new;
 use crate::progress::Simulating;
 use crate::{Promises, input, show, traffic};
 
@@ -41,9 +42,16 @@ pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
         most: arguments.slowest as usize,
     };
     let duration = traffic.duration(&plan)?;
-    let mut result = Simulating::one(&plan, duration, |progress| {
-        why(&plan, &traffic, &packets, &changes, progress)
+    let (mut result, page) = Simulating::one(&plan, duration, |progress| -> Result<_, Error> {
+        if arguments.html.is_some() {
+            let (result, page) = why_on_page(&plan, &traffic, &packets, &changes, progress)?;
+            return Ok((result, Some(page)));
+        }
+        Ok((why(&plan, &traffic, &packets, &changes, progress)?, None))
     })?;
+    if let (Some(file), Some(page)) = (&arguments.html, &page) {
+        write_new(file, page, "--html ")?;
+    }
     if arguments.propose {
         result.keep_best(PROPOSED);
     }
