@@ -42,6 +42,8 @@ mod stdin;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod timeline;
 mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]
