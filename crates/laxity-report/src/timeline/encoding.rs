@@ -5,15 +5,15 @@
 //! on are 0, 1, 2, 3. `html/timeline-data.js` reads them, in the order in which they are written
 //! here.
 
-use std::io::Write;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_answers::why::{Cause, Part, Passage, Timeline, UnsentPacket};
+use miniz_oxide::deflate::compress_to_vec_zlib;
+
+/// The level of compression, of 10.
+const LEVEL: u8 = 6;
 
 /// The columns, and what their numbers stand for.
 pub(super) struct Columns {
@@ -44,9 +44,7 @@ impl Columns {
 
     /// As text, compressed.
     pub(super) fn compressed(&self) -> String {
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(&self.bytes).expect("memory takes all bytes");
-        STANDARD.encode(encoder.finish().expect("memory takes all bytes"))
+        STANDARD.encode(compress_to_vec_zlib(&self.bytes, LEVEL))
     }
 
     fn passages(&mut self, timeline: &Timeline) {

@@ -1,8 +1,5 @@
-use std::io::Read;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::read::ZlibDecoder;
 use laxity::explain::{self, Rule};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -53,8 +50,7 @@ fn unfolded(folded: u64, before: u64) -> u64 {
 
 fn decoded(columns: &Columns, passages: usize, unsent: usize) -> Timeline {
     let packed = STANDARD.decode(columns.compressed()).unwrap();
-    let mut bytes = Vec::new();
-    ZlibDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).unwrap();
     let mut reader = Reader { bytes, at: 0 };
     let mut timeline = Timeline::default();
     let outputs = reader.column(passages);
