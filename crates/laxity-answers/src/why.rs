@@ -5,11 +5,16 @@
 
 mod change;
 mod code;
+mod drop_times;
+mod explanation;
 mod gatherer;
 mod history;
 mod live;
 mod selection;
 pub mod service;
+mod sink;
+mod timeline;
+mod totals;
 
 use laxity::explain;
 #[cfg(doc)]
@@ -19,9 +24,13 @@ use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 
 pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPackets};
+pub use explanation::{Explainer, Explanation};
 pub use gatherer::{Gatherer, Waits};
 pub use live::{JointClasses, LiveGatherer, LiveScheduler};
 pub use selection::{ClassDelay, Delays, Selection};
+pub use sink::{DelaySink, LastQueue, UnfinishedPacket};
+pub use timeline::{Passage, Timeline, TimelineRecorder, UnsentPacket};
+pub use totals::{ClassTotals, TotalDelays};
 
 /// The delay of a packet, link by link.
 #[derive(Clone, Debug, PartialEq)]

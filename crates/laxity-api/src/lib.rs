@@ -56,6 +56,8 @@ pub mod breakdown;
 mod check;
 mod custom;
 mod error;
+#[cfg(feature = "pages")]
+mod explanation;
 pub mod fit;
 mod linux;
 #[cfg(feature = "pages")]
@@ -74,6 +76,8 @@ mod worst;
 pub use check::{CheckResult, check, exactly, limits};
 pub use custom::{Custom, run_custom, with_custom};
 pub use error::Error;
+#[cfg(feature = "pages")]
+pub use explanation::run_explained;
 pub use laxity_answers::verdict::{HeldTo, JudgedRun, Verdict};
 pub use laxity_answers::worst::WorstCase;
 pub use laxity_exchange as exchange;

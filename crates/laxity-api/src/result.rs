@@ -2,6 +2,7 @@
 
 use laxity_answers::Proof;
 use laxity_answers::verdict::JudgedRun;
+use laxity_answers::why::Explanation;
 use laxity_plan::Plan;
 use laxity_plan::tdp::NetworkAnalysis;
 use laxity_report::json::Json;
@@ -21,6 +22,8 @@ pub struct RunResult<'a> {
     pub judged: JudgedRun,
     /// What was proved before; absent without an admission test.
     pub proof: Option<Proof>,
+    /// Why packets waited, if that was recorded.
+    pub explanation: Option<Explanation>,
     /// What recordings held besides packets.
     pub remarks: Remarks,
     /// How threads shared the work, if it was to be shared.

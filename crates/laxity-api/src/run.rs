@@ -83,7 +83,7 @@ fn held_to<'a>(
 
 /// A plan with what is worked out before any run of it.
 pub(crate) struct AnalysedPlan<'a> {
-    plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     pub(crate) network: Option<NetworkAnalysis<'a>>,
 }
 
@@ -121,7 +121,8 @@ impl<'a> AnalysedPlan<'a> {
         let Outcome { summary, remarks } = outcome;
         let judged = JudgedRun::new(self.plan, to, proof.as_ref(), summary);
         let AnalysedPlan { plan, network } = self;
-        RunResult { plan, network, judged, proof, remarks, parallelism, profile }
+        let explanation = None;
+        RunResult { plan, network, judged, proof, explanation, remarks, parallelism, profile }
     }
 }
 

@@ -7,17 +7,18 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use laxity::packet::ClassId;
-use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
-use laxity_answers::why::service::{ServicePeriod, ServiceRecorder};
+use laxity_answers::why::service::ServiceRecorder;
 use laxity_answers::why::{
-    ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
+    ChangedDelays, DelaySink, Delays, DropObserver, Explainer, Explanation, PacketDelay, Search,
+    SelectedPackets, Selection, UnfinishedPacket,
 };
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::{self, Draft, EditError};
-use laxity_plan::model::{Hop, Source};
+use laxity_plan::model::Source;
 use laxity_report::admission::curves::CurveFigure;
+use laxity_report::explanation::page;
 use laxity_report::html::NamedFigure;
 use laxity_report::{causes, service};
 use laxity_sim::Progress;
@@ -27,7 +28,8 @@ use serde::{Serialize, Serializer};
 pub use ledger::{Ledger, is_ledger};
 pub use proposals::Proposals;
 
-use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
+use crate::explanation;
+use crate::run::AnalysedPlan;
 use crate::{Error, Traffic};
 
 /// Which packets are asked for: those that meet all of these.
@@ -54,6 +56,8 @@ pub struct Question<'a> {
     pub changes: &'a [Change],
     /// Which changes are proposed beside those, if any are.
     pub proposals: Option<Proposals<'a>>,
+    /// Whether figures and a page are asked for: the run is recorded for a timeline.
+    pub is_drawn: bool,
 }
 
 /// A change whose effect on the packets is asked for: the same arrivals are simulated again.
@@ -151,8 +155,8 @@ pub struct WhyResult<'a> {
     pub changes: Vec<(String, ChangedDelays)>,
     /// How many changes were tried, if some are [proposed](Proposals).
     pub tried: Option<usize>,
-    /// The service around the packets that waited longest, under disciplines with virtual times.
-    pub periods: Vec<ServicePeriod>,
+    /// What is drawn.
+    explanation: Option<Explanation>,
 }
 
 impl WhyResult<'_> {
@@ -167,16 +171,22 @@ impl WhyResult<'_> {
     }
 
     /// As figures: the causes of each packet listed, under EDF the demand on the link, and under
-    /// H-FSC service and virtual times of the classes of these packets.
+    /// H-FSC service and virtual times.
     pub fn figures(&self) -> Vec<NamedFigure<'static>> {
         let curves = crate::curves(self.plan);
-        let is_listed = |period: &&ServicePeriod| {
-            self.delays.slowest.iter().any(|delay| delay.packet.class == period.class)
-        };
-        let periods: Vec<_> = self.periods.iter().filter(is_listed).cloned().collect();
         let demand = curves.iter().filter(|figure| figure.name == "demand").map(CurveFigure::drawn);
-        let services = service::figures(self.plan, &periods);
+        let services = self
+            .explanation
+            .iter()
+            .flat_map(|explanation| service::figures(self.plan, &explanation.services));
         causes::figure(self.plan, &self.delays).into_iter().chain(demand).chain(services).collect()
+    }
+
+    /// As a page: the timeline of the run, which opens at the packets listed, the text and the
+    /// figures, if the question [asked for it](Question::is_drawn).
+    pub fn page(&self) -> Option<String> {
+        let explanation = self.explanation.as_ref()?;
+        Some(page(self.plan, explanation, &self.delays, &self.text(), &self.figures()))
     }
 
     /// As text: each packet listed, the means of all, and what each change does.
@@ -218,13 +228,9 @@ pub fn why_observed<'a>(
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
-    let services = ServiceRecorder::new(plan);
-    let mut result = compare(plan, traffic, question, progress, |each, drops, progress| {
-        let observers = &mut (observer, drops);
-        simulate(plan, traffic, each, observers, Some(&services), progress)
-    })?;
-    result.periods = services.finish();
-    Ok(result)
+    compare(plan, traffic, question, progress, |sink, services, drops, progress| {
+        simulate(plan, traffic, sink, &mut (observer, drops), services, progress)
+    })
 }
 
 /// Says of packets that others have measured why they were delayed. `feed` passes them on.
@@ -237,18 +243,24 @@ pub fn why_measured<'a, E: From<Error>>(
     feed: impl FnOnce(&mut dyn FnMut(PacketDelay)) -> Result<(), E>,
 ) -> Result<WhyResult<'a>, E> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
-    feed(&mut |delay| delays.add(delay))?;
-    Ok(WhyResult { plan, delays, changes: Vec::new(), tried: None, periods: Vec::new() })
+    let mut explainer = explanation::whole_run(plan);
+    feed(&mut |delay| {
+        explainer.add(&delay);
+        delays.add(delay);
+    })?;
+    let explanation = Some(explainer.finish(Vec::new()));
+    Ok(WhyResult { plan, delays, changes: Vec::new(), tried: None, explanation })
 }
 
 /// Says of packets of a run, which is `first`, why they were delayed.
 fn compare<'a>(
     plan: &'a Plan,
     traffic: &Traffic<'_>,
-    Question { packets, changes, proposals }: Question<'_>,
+    Question { packets, changes, proposals, is_drawn }: Question<'_>,
     progress: Progress<'_>,
     first: impl FnOnce(
-        &mut dyn FnMut(PacketDelay),
+        &mut dyn DelaySink,
+        Option<&ServiceRecorder<'_>>,
         &mut dyn Observer,
         Progress<'_>,
     ) -> Result<(), Error>,
@@ -256,7 +268,7 @@ fn compare<'a>(
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
     let is_compared = !changes.is_empty() || proposals.is_some();
-    let mut each = |delay: PacketDelay| {
+    let each = |delay: PacketDelay| {
         if is_compared {
             selected.borrow_mut().note(&delay, delays.takes(&delay));
         }
@@ -267,14 +279,18 @@ fn compare<'a>(
             selected.borrow_mut().note_dropped(packet, set_out);
         }
     });
-    first(&mut each, &mut drops, &mut *progress)?;
+    let services = ServiceRecorder::new(plan);
+    let mut explainer = is_drawn.then(|| explanation::whole_run(plan));
+    let mut sink = Sinks { each, explainer: explainer.as_mut() };
+    first(&mut sink, is_drawn.then_some(&services), &mut drops, &mut *progress)?;
+    let explanation = explainer.map(|explainer| explainer.finish(services.finish()));
     let selected = selected.into_inner();
     let proposed = proposals.map(|proposals| proposals.changes(plan, &delays));
     let all = changes.iter().chain(proposed.iter().flatten());
     let changed = |change| changed_run(change, traffic, &delays, &selected, &mut *progress);
     let changes = all.map(changed).collect::<Result<Vec<_>, Error>>()?;
     let tried = proposals.map(|_| changes.len());
-    let mut result = WhyResult { plan, delays, changes, tried, periods: Vec::new() };
+    let mut result = WhyResult { plan, delays, changes, tried, explanation };
     if let Some(Proposals { most, .. }) = proposals {
         result.keep_best(most);
     }
@@ -318,34 +334,35 @@ pub fn each_delay(
 fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,
-    each: impl FnMut(PacketDelay),
+    sink: impl DelaySink,
     observer: &mut dyn Observer,
     services: Option<&ServiceRecorder<'_>>,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let mut gatherer = Gatherer::new(plan, each);
-    let (waits, seed) = (gatherer.waits(), traffic.seed(plan));
-    let witness = |hop: Option<Hop>, scheduler: Box<dyn Scheduler + Send>| {
-        let scheduler = match services {
-            Some(services) => services.watch(hop, scheduler),
-            None => scheduler,
-        };
-        waits.witness(plan, hop, scheduler)
-    };
-    let mut observers = (observer, &mut gatherer);
-    match &AnalysedPlan::new(plan).network {
-        Some(on) => {
-            let witness =
-                |hop: Hop, scheduler: Box<dyn Scheduler + Send>| witness(Some(hop), scheduler);
-            let own = Own { schedulers: None, witness: Some(&witness) };
-            simulate_network(on, traffic, seed, own, &mut observers, progress)?;
+    let analysed = AnalysedPlan::new(plan);
+    explanation::simulate(&analysed, traffic, sink, observer, services, progress)?;
+    Ok(())
+}
+
+/// The receivers of delays: one always, and one for a page.
+struct Sinks<'a, F> {
+    each: F,
+    explainer: Option<&'a mut Explainer>,
+}
+
+impl<F: FnMut(PacketDelay)> DelaySink for Sinks<'_, F> {
+    fn sent(&mut self, packet: PacketDelay) {
+        if let Some(explainer) = &mut self.explainer {
+            explainer.add(&packet);
         }
-        None => {
-            let scheduler = witness(None, plan.build_scheduler(seed));
-            simulate_link(plan, Some(scheduler), traffic, seed, &mut observers, progress)?;
+        (self.each)(packet);
+    }
+
+    fn unfinished(&mut self, packet: UnfinishedPacket) {
+        if let Some(explainer) = &mut self.explainer {
+            explainer.add_unfinished(&packet);
         }
     }
-    Ok(())
 }
 
 /// Simulates a changed plan with its traffic, less the classes that it leaves out. All other

@@ -145,7 +145,8 @@ pub(crate) fn why(
     let mut listener = Listener::begin(py, heard)?;
     let answer = py.detach(|| {
         let progress = &mut |reached| listener.hear(reached);
-        let question = Question { packets: &packets, changes: &changes, proposals: None };
+        let (packets, changes, proposals) = (&packets, &*changes, None);
+        let question = Question { packets, changes, proposals, is_drawn: false };
         laxity_api::why::why(&plan.plan, &traffic, question, progress)
     });
     listener.raised()?;

@@ -15,7 +15,7 @@ mod svg;
 pub use crate::format::Unit;
 pub use bars::{Bar, Bars, Segment};
 pub use description::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Scale, Series, Style};
-pub(crate) use palette::{on_dark_paper, subjects};
+pub(crate) use palette::{HUES, on_dark_paper, subjects};
 pub(crate) use svg::{Sheet, line as stroke, swatch, text_width};
 
 impl Chart {

@@ -35,6 +35,11 @@ pub(crate) fn listed(sentences: &[String]) -> Markup {
 }
 
 pub(crate) fn page(title: &str, content: &Markup) -> String {
+    styled_page(title, "", content)
+}
+
+/// A page with rules of its own for what only it has.
+pub(crate) fn styled_page(title: &str, style: &str, content: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -42,7 +47,7 @@ pub(crate) fn page(title: &str, content: &Markup) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " – Laxity" }
-                style { (PreEscaped(COLOURS)) (PreEscaped(STYLE)) (PreEscaped(on_dark_paper())) (PreEscaped(highlights())) }
+                style { (PreEscaped(COLOURS)) (PreEscaped(STYLE)) (PreEscaped(on_dark_paper())) (PreEscaped(highlights())) (PreEscaped(style)) }
             }
             body { main { h1 { (title) } (content) } }
         }

@@ -22,9 +22,13 @@ pub mod columns;
 #[cfg(feature = "pages")]
 pub mod comparison;
 #[cfg(feature = "pages")]
+pub mod explanation;
+#[cfg(feature = "pages")]
 pub mod fate;
 #[cfg(feature = "pages")]
 pub mod figures;
+#[cfg(feature = "pages")]
+mod flame;
 pub mod format;
 #[cfg(feature = "pages")]
 pub mod html;
@@ -47,6 +51,8 @@ pub mod seeds;
 pub mod service;
 #[cfg(feature = "pages")]
 pub mod table;
+#[cfg(feature = "pages")]
+mod timeline;
 pub mod visible;
 #[cfg(feature = "pages")]
 pub mod why;

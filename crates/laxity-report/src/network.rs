@@ -127,6 +127,7 @@ mod tests {
             admission: Some(AdmissionView::new(plan, &proof)),
             curves: Vec::new(),
             network: Some(&on),
+            explanation: None,
             remarks: Vec::new(),
         };
         (html(&report, series), judged)

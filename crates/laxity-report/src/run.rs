@@ -8,15 +8,16 @@ use maud::{Markup, html};
 
 use crate::admission::AdmissionView;
 use crate::admission::curves::CurveFigure;
+use crate::explanation::ExplanationView;
 use crate::html::named_figure::{NamedFigure, section};
 use crate::html::{
-    THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, listed, omission, page,
-    verdict_box,
+    THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, listed, omission,
+    styled_page, verdict_box,
 };
 use crate::network;
 use crate::quantity::{count, percent, rate, size, time};
 use crate::visible::line;
-use crate::{classes, fate, figures, words};
+use crate::{classes, explanation, fate, figures, service, words};
 
 /// A run to be reported.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Report<'a> {
     pub curves: Vec<CurveFigure>,
     /// The network, if the plan is one.
     pub network: Option<&'a NetworkAnalysis<'a>>,
+    /// Why packets waited, if that was recorded.
+    pub explanation: Option<ExplanationView<'a>>,
     /// Remarks beside the figures, a sentence each.
     pub remarks: Vec<String>,
 }
@@ -98,8 +101,10 @@ pub fn html(report: &Report<'_>, series: &Series) -> String {
     let Report { judged: JudgedRun { summary, verdict }, admission, .. } = report;
     let fates: Vec<_> = dropped(summary).into_iter().chain(report.remarks.clone()).collect();
     let title = if summary.network.is_some() { "Network" } else { "Simulation" };
-    page(
+    let explanation = report.explanation.as_ref();
+    styled_page(
         summary.title.as_deref().unwrap_or(title),
+        &explanation.map(|_| explanation::style()).unwrap_or_default(),
         &html! {
             (facts(&run_facts(summary)))
             (verdict_box(verdict))
@@ -108,6 +113,7 @@ pub fn html(report: &Report<'_>, series: &Series) -> String {
                 Some(network) => (network::sections(summary, network, &listed(&fates))),
                 None => @for link in &summary.hops { (link_section(link, &listed(&fates))) },
             }
+            @if let Some(explanation) = explanation { (explanation.sections(&[])) }
             (section(&drawings(report, series)))
         },
     )
@@ -171,6 +177,10 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>
         classes.iter().any(|(_, class)| class.deadline_ns.or(class.bound_ns).is_some());
     let delays = figures::exceedance(summary, series);
     let caption = exceedance_caption(is_promised, classes.len());
+    let services = report
+        .explanation
+        .as_ref()
+        .map_or_else(Vec::new, |view| service::figures(view.plan, &view.explanation.services));
     if let Some(network) = &summary.network {
         let topology = report.network.map(network::topology_drawings).unwrap_or_default();
         let measured = network::drawings(summary, network, series);
@@ -178,7 +188,7 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>
         let caption =
             format!("From arrival at the first output to arrival at the receiver. {caption}");
         let delays = NamedFigure::new("delays", delays, caption);
-        return topology.into_iter().chain([goodput, delays, flows]).collect();
+        return topology.into_iter().chain([goodput, delays, flows]).chain(services).collect();
     }
     let mut drawn = vec![
         NamedFigure::new("delays", delays, caption),
@@ -193,6 +203,7 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>
         drawn.push(NamedFigure::new("throughput", throughput, THROUGHPUT_CAPTION));
     }
     drawn.extend(report.curves.iter().map(CurveFigure::drawn));
+    drawn.extend(services);
     drawn
 }
 
@@ -218,6 +229,7 @@ mod tests {
             }),
             curves: Vec::new(),
             network: None,
+            explanation: None,
             remarks: vec!["rt-0 <b>broke</b> its arrival curve.".into()],
         };
         html(&report, series)

@@ -6,7 +6,7 @@ mod term;
 mod trap;
 mod verdict;
 
-pub use cause::cause;
+pub use cause::{cause, rule};
 pub use reason::{answer, clock_binding, listed, statement};
 pub use term::term;
 pub use trap::{Remark, remarks};

@@ -46,9 +46,7 @@ impl Cause {
     /// The class whose packets were in the way.
     pub fn class(self) -> Option<ClassId> {
         match self {
-            Cause::Wait(explain::Cause::OnLink(class) | explain::Cause::Before(class, _)) => {
-                Some(class)
-            }
+            Cause::Wait(wait) => wait.class(),
             _ => None,
         }
     }

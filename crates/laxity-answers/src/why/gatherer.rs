@@ -5,25 +5,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use laxity::explain::{self, Wait, Witness};
 use laxity::packet::{ClassId, FlowId, Packet};
-use laxity::scheduler::Scheduler;
+use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, NetworkLink};
 use laxity_sim::record::{Fate, Observer, Record};
 
+use super::drop_times::DropTimes;
 use super::history::{History, Transmission};
-use super::{Cause, HopDelay, PacketDelay, Part};
+use super::{Cause, DelaySink, HopDelay, LastQueue, PacketDelay, Part, UnfinishedPacket};
 
-/// Observes a run and passes on the delay of each packet that was sent, once it is at its end.
+/// Observes a run and passes the delay of each packet to a [`DelaySink`], once the packet is at its
+/// end.
 ///
 /// The schedulers of the run are those that [`witness`](Waits::witness) returns.
-pub struct Gatherer<'a, F> {
+pub struct Gatherer<'a, S> {
     plan: &'a Plan,
     waits: Waits,
-    /// By handle and set-out: the hops of packets under way.
-    under_way: HashMap<u64, (Nanos, Vec<HopDelay>)>,
+    /// By handle: the packets under way, with their hops. They arrived when they set out.
+    under_way: HashMap<u64, (Packet, Vec<HopDelay>)>,
     histories: HashMap<OutputKey, History>,
-    each: F,
+    sink: S,
 }
 
 /// An output: that of a hop, and of one flow where each flow has such a link to itself.
@@ -35,7 +37,10 @@ struct OutputKey {
 
 /// The waits that witnesses have told of and the observer has not heard of.
 #[derive(Clone, Default)]
-pub struct Waits(Arc<Mutex<HashMap<Option<Hop>, LastWait>>>);
+pub struct Waits {
+    last: Arc<Mutex<HashMap<Option<Hop>, LastWait>>>,
+    drops: DropTimes,
+}
 
 /// The wait of the packet that an output chose last.
 struct LastWait {
@@ -54,40 +59,94 @@ impl Waits {
     ) -> Box<dyn Scheduler + Send> {
         let waits = self.clone();
         let witness = Witness::new(scheduler, move |wait: Wait<'_>| waits.tell(hop, &wait));
-        match varying_rate(plan, hop) {
-            Some(rate) => Box::new(witness.with_rate(rate, explain::Cause::SlowLink)),
-            None => Box::new(witness),
-        }
+        let witness = match varying_rate(plan, hop) {
+            Some(rate) => witness.with_rate(rate, explain::Cause::SlowLink),
+            None => witness,
+        };
+        Box::new(self.drops.watch(hop, witness))
     }
 
     fn tell(&self, hop: Option<Hop>, wait: &Wait<'_>) {
-        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waits = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (handle, end) = (wait.packet.handle, wait.end);
         waits.insert(hop, LastWait { handle, end, parts: wait.parts.to_vec() });
     }
 
     fn take(&self, hop: Option<Hop>, packet: &Packet, start: Nanos) -> Option<Vec<explain::Part>> {
-        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waits = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_its = |wait: &LastWait| wait.handle == packet.handle && wait.end == start;
         waits.get(&hop).is_some_and(is_its).then(|| waits.remove(&hop))?.map(|wait| wait.parts)
     }
 }
 
-impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
-    /// Passes the delay of each packet of a plan to `each`.
-    pub fn new(plan: &'a Plan, each: F) -> Self {
+impl<'a, S: DelaySink> Gatherer<'a, S> {
+    /// Passes the delay of each packet of a plan to `sink`.
+    pub fn new(plan: &'a Plan, sink: S) -> Self {
         Gatherer {
             plan,
             waits: Waits::default(),
             under_way: HashMap::new(),
             histories: HashMap::new(),
-            each,
+            sink,
         }
     }
 
     /// What witnesses tell of.
     pub fn waits(&self) -> Waits {
         self.waits.clone()
+    }
+
+    /// Passes on the packets that are still under way when the run is over.
+    pub fn finish(&mut self) {
+        let mut left: Vec<_> = self.under_way.drain().map(|(_, packet)| packet).collect();
+        left.sort_unstable_by_key(|(packet, _)| (packet.arrival, packet.handle));
+        for (packet, hops) in left {
+            self.sink.unfinished(UnfinishedPacket { packet, hops, last: None });
+        }
+    }
+
+    fn sent(&mut self, record: &Record, start: Nanos, departure: Nanos) {
+        let here = self.at_link(record, start, departure);
+        let Record { packet, hop, deadline, .. } = *record;
+        if hop.is_none() {
+            let hops = vec![here];
+            return self.sink.sent(PacketDelay { packet, end: departure, due: deadline, hops });
+        }
+        let packet = set_out(record);
+        let mut hops = self.hops_before(&packet);
+        if let Some(before) = hops.last_mut() {
+            self.on_the_way(before, hop, here.arrival);
+        }
+        hops.push(here);
+        self.under_way.insert(packet.handle, (packet, hops));
+    }
+
+    /// A packet was dropped, or waits when the run is over.
+    fn unsent(&mut self, record: &Record, reason: Option<DropReason>) {
+        let (hop, arrival) = (record.hop, record.packet.arrival);
+        let packet = set_out(record);
+        let mut hops = self.hops_before(&packet);
+        if let Some(before) = hops.last_mut() {
+            self.on_the_way(before, hop, arrival);
+        }
+        let dropped = reason.map(|reason| {
+            // What no scheduler dropped was refused on arrival.
+            (self.waits.drops.take(hop, &packet).unwrap_or(arrival), reason)
+        });
+        let last = Some(LastQueue { hop, arrival, dropped });
+        self.sink.unfinished(UnfinishedPacket { packet, hops, last });
+    }
+
+    /// The hops that a packet took before. Another packet that had its handle was lost on a wire.
+    fn hops_before(&mut self, packet: &Packet) -> Vec<HopDelay> {
+        match self.under_way.remove(&packet.handle) {
+            Some((known, hops)) if known.arrival == packet.arrival => hops,
+            Some((packet, hops)) => {
+                self.sink.unfinished(UnfinishedPacket { packet, hops, last: None });
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
     }
 
     /// What delayed a packet at a link.
@@ -134,6 +193,11 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
     }
 }
 
+/// A packet as it set out on its path.
+fn set_out(record: &Record) -> Packet {
+    Packet { arrival: record.set_out, ..record.packet }
+}
+
 /// The link of a hop, if it is one of a network.
 fn link(plan: &Plan, hop: Option<Hop>) -> Option<&NetworkLink> {
     Some(plan.network.as_ref()?.link(hop?))
@@ -154,34 +218,21 @@ fn add(parts: &mut Vec<Part>, cause: Cause, time: Nanos) {
     }
 }
 
-impl<F: FnMut(PacketDelay)> Observer for Gatherer<'_, F> {
+impl<S: DelaySink> Observer for Gatherer<'_, S> {
     fn record(&mut self, record: &Record) {
-        let Fate::Sent { start, departure } = record.fate else { return };
-        let here = self.at_link(record, start, departure);
-        let Record { packet, set_out, hop, deadline, .. } = *record;
-        if hop.is_none() {
-            let hops = vec![here];
-            return (self.each)(PacketDelay { packet, end: departure, due: deadline, hops });
+        match record.fate {
+            Fate::Sent { start, departure } => self.sent(record, start, departure),
+            Fate::Dropped(reason) => self.unsent(record, Some(reason)),
+            Fate::Queued => self.unsent(record, None),
         }
-        let known = self.under_way.remove(&packet.handle).filter(|(known, _)| *known == set_out);
-        let mut hops = known.map_or_else(Vec::new, |(_, hops)| hops);
-        if let Some(before) = hops.last_mut() {
-            self.on_the_way(before, hop, here.arrival);
-        }
-        hops.push(here);
-        self.under_way.insert(packet.handle, (set_out, hops));
     }
 
     fn delivered(&mut self, packet: &Packet, _: u64, now: Nanos) {
-        let known = self.under_way.remove(&packet.handle);
-        let Some((_, mut hops)) = known.filter(|(set_out, _)| *set_out == packet.arrival) else {
-            return;
-        };
-        if let Some(last) = hops.last_mut() {
-            self.on_the_way(last, None, now);
-        }
+        let mut hops = self.hops_before(packet);
+        let Some(last) = hops.last_mut() else { return };
+        self.on_the_way(last, None, now);
         let promised = self.plan.classes[packet.class.index()].end_to_end;
         let due = promised.map(|promised| packet.arrival.saturating_add(promised));
-        (self.each)(PacketDelay { packet: *packet, end: now, due, hops });
+        self.sink.sent(PacketDelay { packet: *packet, end: now, due, hops });
     }
 }

@@ -2,6 +2,7 @@
 
 use laxity_answers::Proof;
 use laxity_report::admission::{self, AdmissionView};
+use laxity_report::explanation::ExplanationView;
 use laxity_report::html::NamedFigure;
 use laxity_report::run::{self, Report};
 use laxity_report::{comparison, figures, network};
@@ -50,6 +51,10 @@ impl RunResult<'_> {
                 Proof::Network(_) | Proof::Frames(_) => Vec::new(),
             }),
             network: self.network.as_ref(),
+            explanation: self
+                .explanation
+                .as_ref()
+                .map(|explanation| ExplanationView { plan, explanation }),
             remarks: self.nonconforming().into_iter().map(|note| note + ".").collect(),
         }
     }

@@ -99,8 +99,8 @@ impl Ledger {
             arrivals: Some(&arrivals),
             ..Traffic::default()
         };
-        compare(&self.classes.plan, &traffic, question, progress, |each, drops, _| {
-            let mut gatherer = LiveGatherer::new(each);
+        compare(&self.classes.plan, &traffic, question, progress, |sink, _, drops, _| {
+            let mut gatherer = LiveGatherer::new(|delay| sink.sent(delay));
             let build = gatherer.schedulers(&self.classes, seed);
             let mut observers = (drops, &mut gatherer);
             let repeated = open(&self.path)

@@ -82,8 +82,9 @@ pub(crate) struct Why {
     #[cfg(target_os = "linux")]
     #[arg(long, requires = "before")]
     pub mirror: bool,
-    /// Also write figures into this folder: causes.svg, the delays of the packets that are listed
-    /// cut by cause; under EDF demand.svg, and under H-FSC service.svg and virtual-times.svg.
+    /// Also draw into this folder: why.html, with a timeline of the run at the packets that are
+    /// listed; causes.svg, their delays cut by cause; under EDF demand.svg, and under H-FSC
+    /// service.svg and virtual-times.svg.
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Print JSON.

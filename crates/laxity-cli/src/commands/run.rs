@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use laxity_api::{Plan, RunResult, Traffic, run as simulate};
+use laxity_api::{Plan, RunResult, Traffic, run as simulate, run_explained};
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::trace::{CsvTrace, ParquetTrace, PerfettoTrace};
@@ -79,6 +79,18 @@ fn watched<'a>(
     Ok(Simulating::one(plan, duration, |progress| simulate(plan, traffic, observer, progress))?)
 }
 
+/// The same, and records why packets waited.
+fn explained<'a>(
+    plan: &'a Plan,
+    traffic: &Traffic<'_>,
+    observer: &mut dyn Observer,
+) -> Result<RunResult<'a>, Failure> {
+    let duration = traffic.duration(plan)?;
+    Ok(Simulating::one(plan, duration, |progress| {
+        run_explained(plan, traffic, observer, progress)
+    })?)
+}
+
 /// Simulates with a recorder of series and, if wanted, a packet file, beside an observer.
 fn recorded<'a>(
     arguments: &Run,
@@ -90,10 +102,10 @@ fn recorded<'a>(
     let mut series = SeriesRecorder::new(plan);
     let mut both = (&mut series, observer);
     let result = match arguments.packets {
-        PacketFile::None => watched(plan, traffic, &mut both)?,
+        PacketFile::None => explained(plan, traffic, &mut both)?,
         PacketFile::Csv => {
             let mut trace = CsvTrace::new(create(output, "packets.csv")?, plan);
-            let result = watched(plan, traffic, &mut (both, &mut trace))?;
+            let result = explained(plan, traffic, &mut (both, &mut trace))?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             result
         }
@@ -101,7 +113,7 @@ fn recorded<'a>(
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
             let mut trace = ParquetTrace::new(file, plan).map_err(refused)?;
-            let result = watched(plan, traffic, &mut (both, &mut trace))?;
+            let result = explained(plan, traffic, &mut (both, &mut trace))?;
             trace.finish().map_err(refused)?;
             result
         }

@@ -63,8 +63,7 @@ fn of_plan(arguments: &Why) -> Result<Promises, Failure> {
     };
     let packets = packets(arguments);
     let duration = traffic.duration(&plan)?;
-    let proposals = proposals(arguments, source);
-    let question = Question { packets: &packets, changes: &changes, proposals };
+    let question = question(arguments, &packets, &changes, source);
     let result =
         Simulating::one(&plan, duration, |progress| why(&plan, &traffic, question, progress))?;
     answer(arguments, result)
@@ -86,19 +85,21 @@ fn packets(arguments: &Why) -> Packets {
     }
 }
 
-/// Writes the figures into a folder, and says where they are.
-fn figures(arguments: &Why, result: &WhyResult<'_>, folder: &Path) -> Result<String, Failure> {
-    let files = result.figures();
-    let names: Vec<_> = files.iter().map(|drawn| format!("{}.svg", drawn.name)).collect();
+/// Writes the page and the figures into a folder, and says where they are.
+fn draw(arguments: &Why, result: &WhyResult<'_>, folder: &Path) -> Result<String, Failure> {
+    let drawn = result.figures().into_iter();
+    let figures = drawn.map(|drawn| (format!("{}.svg", drawn.name), drawn.figure.svg()));
+    let page = result.page().map(|page| ("why.html".to_string(), page));
+    let files: Vec<_> = page.into_iter().chain(figures).collect();
     let inputs = Inputs::new(&arguments.plan, result.plan, arguments.arrivals.as_deref());
-    inputs.spares(folder, names.iter().map(String::as_str))?;
+    inputs.spares(folder, files.iter().map(|(name, _)| name.as_str()))?;
     let refused = |error| Failure::unwritable(folder, &error);
     fs::create_dir_all(folder).map_err(refused)?;
-    for (drawn, name) in files.iter().zip(&names) {
-        fs::write(folder.join(name), drawn.figure.svg()).map_err(refused)?;
+    for (name, content) in &files {
+        fs::write(folder.join(name), content).map_err(refused)?;
     }
-    let paths = names.iter().map(|name| folder.join(name).display().to_string());
-    Ok(format!("\nFigures: {}\n", paths.collect::<Vec<_>>().join(", ")))
+    let paths = files.iter().map(|(name, _)| folder.join(name).display().to_string());
+    Ok(format!("\nDrawn: {}\n", paths.collect::<Vec<_>>().join(", ")))
 }
 
 /// The changes that are asked for.
@@ -114,9 +115,15 @@ fn changes(arguments: &Why, plan: &Plan, source: PlanSource<'_>) -> Result<Vec<C
     without.chain(with).chain(under).collect()
 }
 
-/// Which changes are proposed.
-fn proposals<'a>(arguments: &Why, source: PlanSource<'a>) -> Option<Proposals<'a>> {
-    arguments.propose.then_some(Proposals { source, most: PROPOSED })
+/// What is asked.
+fn question<'a>(
+    arguments: &Why,
+    packets: &'a Packets,
+    changes: &'a [Change],
+    source: PlanSource<'a>,
+) -> Question<'a> {
+    let proposals = arguments.propose.then_some(Proposals { source, most: PROPOSED });
+    Question { packets, changes, proposals, is_drawn: arguments.out.is_some() }
 }
 
 /// Refuses options that say which traffic is simulated, where `what` has its own.
@@ -138,10 +145,10 @@ fn refuse_traffic(arguments: &Why, what: &str) -> Result<(), Failure> {
 
 /// Shows the answer, and draws it.
 fn answer(arguments: &Why, result: WhyResult<'_>) -> Result<Promises, Failure> {
-    let figures = match &arguments.out {
-        Some(folder) => figures(arguments, &result, folder)?,
+    let drawn = match &arguments.out {
+        Some(folder) => draw(arguments, &result, folder)?,
         None => String::new(),
     };
-    show(arguments.json, &result, || result.text() + &figures)?;
+    show(arguments.json, &result, || result.text() + &drawn)?;
     Ok(Promises::Kept)
 }

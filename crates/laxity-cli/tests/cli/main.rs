@@ -44,6 +44,8 @@ mod stories;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod timeline;
 mod traces;
 mod tune;
 mod verdicts;

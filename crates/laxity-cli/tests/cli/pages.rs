@@ -27,38 +27,35 @@ fn reports_can_be_read_on_any_screen() {
     for (scheme, number) in [("dark", 0), ("light", 1)] {
         let wrapper = format!("{scheme}.html");
         fs::write(folder.path(&wrapper), frames(&reports, scheme)).unwrap();
-        let output = Command::new(browser)
-            .args([
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-quic",
-                "--no-first-run",
-            ])
-            .args([
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ])
-            .args(["--allow-file-access-from-files", "--window-size=1400,2000", "--dump-dom"])
-            .arg(format!("--blink-settings=preferredColorScheme={number}"))
-            .arg(format!("--user-data-dir={}", folder.path("profile").display()))
-            .arg(format!("file://{}", folder.path(&wrapper).display()))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let page = String::from_utf8_lossy(&output.stdout);
-        let problems = page.split_once("<pre>").and_then(|(_, rest)| rest.split_once("</pre>"));
-        let Some((problems, _)) = problems else {
-            panic!("nothing was measured: {page}{}", String::from_utf8_lossy(&output.stderr));
-        };
+        let colours = format!("--blink-settings=preferredColorScheme={number}");
+        let problems = look(browser, &folder, &wrapper, &[&colours]);
         let looked_at = format!("{} looked at\n", reports.len() * WIDTHS.len());
         assert_eq!(problems, looked_at, "in {scheme} colours");
     }
 }
 
+/// The text that a page in a folder ends up with, in its element `pre`.
+pub(crate) fn look(browser: &str, folder: &Folder, page: &str, options: &[&str]) -> String {
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--allow-file-access-from-files", "--window-size=1400,2000", "--dump-dom"])
+        .args(options)
+        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
+        .arg(format!("file://{}", folder.path(page).display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let page = String::from_utf8_lossy(&output.stdout);
+    let text = page.split_once("<pre>").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let Some((text, _)) = text else {
+        panic!("nothing was looked at: {page}{}", String::from_utf8_lossy(&output.stderr));
+    };
+    text.to_string()
+}
+
 /// The first that is there.
-fn browser() -> Option<&'static str> {
+pub(crate) fn browser() -> Option<&'static str> {
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
         let mut version = Command::new(name);
         version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());

@@ -81,7 +81,7 @@ fn explained(run: &Run) -> (Plan, Vec<PacketDelay>) {
     fs::write(&path, ledger(run)).expect("room on the disk");
     let ledger = Ledger::read(&path, &[]).expect("a ledger");
     let packets = Packets { most: usize::MAX, ..Packets::default() };
-    let question = Question { packets: &packets, changes: &[], proposals: None };
+    let question = Question { packets: &packets, changes: &[], proposals: None, is_drawn: false };
     let why = ledger.why(question, &mut to_the_end).expect("a link that was there");
     (ledger.plan().clone(), why.delays.slowest)
 }

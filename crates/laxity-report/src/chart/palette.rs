@@ -6,7 +6,7 @@
 use super::description::Style;
 
 /// As many colours are told apart by everybody.
-pub(super) const HUES: usize = 7;
+pub(crate) const HUES: usize = 7;
 
 const ON_WHITE: [&str; HUES] =
     ["#135cba", "#e87203", "#007755", "#dd6688", "#aa77ff", "#661155", "#333300"];

@@ -29,6 +29,15 @@ pub fn cause(plan: &Plan, own: ClassId, cause: Cause) -> String {
     }
 }
 
+/// The rule of a cause alone; all of the cause if it has no rule.
+pub fn rule(plan: &Plan, own: ClassId, of: Cause) -> String {
+    match of {
+        Cause::Wait(explain::Cause::Before(_, rule)) => before(rule).into(),
+        Cause::Wait(explain::Cause::Held(rule)) => held(rule).into(),
+        other => cause(plan, own, other),
+    }
+}
+
 /// Why another packet went first.
 fn before(rule: Rule) -> &'static str {
     match rule {

@@ -76,6 +76,16 @@ pub enum Cause {
     LateChoice,
 }
 
+impl Cause {
+    /// The class that was in the way, if one was.
+    pub fn class(self) -> Option<ClassId> {
+        match self {
+            Cause::OnLink(class) | Cause::Before(class, _) => Some(class),
+            Cause::Held(_) | Cause::SlowLink | Cause::LateChoice => None,
+        }
+    }
+}
+
 impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
     /// A witness of a scheduler without packets; `tell` is called with the wait of each packet.
     pub fn new(scheduler: S, tell: T) -> Self {

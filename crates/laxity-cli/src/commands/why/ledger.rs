@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use laxity_api::why::{Ledger, PlanSource, Question};
+use laxity_api::why::{Ledger, PlanSource};
 
-use super::{answer, changes, kinds, packets, proposals, refuse_traffic};
+use super::{answer, changes, kinds, packets, question, refuse_traffic};
 use crate::Promises;
 use crate::args::Why;
 use crate::failure::Failure;
@@ -28,8 +28,7 @@ pub(super) fn run(arguments: &Why) -> Result<Promises, Failure> {
         changes.insert(0, ledger.never_late());
     }
     let packets = packets(arguments);
-    let proposals = proposals(arguments, source);
-    let question = Question { packets: &packets, changes: &changes, proposals };
+    let question = question(arguments, &packets, &changes, source);
     let result = Simulating::one(plan, None, |progress| ledger.why(question, progress))?;
     answer(arguments, result)
 }

@@ -10,7 +10,7 @@ use laxity_plan::Plan;
 use laxity_report::manifest::{MANIFEST, Manifest, Name};
 use laxity_sim::trace::{RowComparison, RowDifference};
 
-use super::{answer, changes, kinds, packets, proposals, refuse_traffic};
+use super::{answer, changes, kinds, packets, question, refuse_traffic};
 use crate::args::{Arguments, Command, Run, Why};
 use crate::failure::Failure;
 use crate::progress::Simulating;
@@ -66,8 +66,7 @@ pub(super) fn run(arguments: &Why, stored: &StoredRun) -> Result<Promises, Failu
         ..Traffic::default()
     };
     let packets = packets(arguments);
-    let proposals = proposals(arguments, source);
-    let question = Question { packets: &packets, changes: &changes, proposals };
+    let question = question(arguments, &packets, &changes, source);
     let result = stored.repeat(&plan, &traffic, question)?;
     answer(arguments, result)
 }
