@@ -32,7 +32,7 @@ fn service(plan: &Plan, periods: &[&ServicePeriod]) -> Option<NamedFigure<'stati
         caption: "Of each class with a real-time curve the time around the packet that waited \
                   longest. Every packet is due where the deadline curve has its last byte. The \
                   curve is kept as long as the steps of the real-time criterion lie to the left of \
-                  it, but for one packet that is on the link. What link-sharing gives comes on top, \
+                  it, but for one packet that is on the link: always, if the plan is admitted. What link-sharing gives comes on top, \
                   and does not move the deadlines."
             .to_string(),
     };
