@@ -35,8 +35,8 @@ pub trait Discipline {
     }
 
     /// What the bound of a class is made of: terms whose sum is its bound among
-    /// [`bounds`](Discipline::bounds), or in a [share](Proof::in_share). Asked for classes that have
-    /// one.
+    /// [`bounds`](Discipline::bounds), or in a [share](Proof::in_share). Asked for classes that
+    /// have one.
     /// Default none.
     fn breakdown(&self, _plan: &Plan, _class: ClassId) -> Option<Breakdown> {
         None

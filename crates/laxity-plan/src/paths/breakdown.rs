@@ -17,9 +17,9 @@ pub struct RouteBreakdown {
     pub bound: Bound,
     /// What each output and the link behind it take, in the order of the path.
     pub hops: Vec<Breakdown>,
-    /// What is of no single hop: where bursts are paid once, the packets before one of the class;
-    /// with other methods that take hops together, by how much less they find than the sum of all
-    /// hops. Such a bound is not split: it is no sum.
+    /// What is of no single hop: where bursts are paid once, the packets before one of the class.
+    /// Where a method that takes hops together finds less than all terms, the last term says by how
+    /// much. Such a bound is not split: it is no sum.
     pub path: Breakdown,
 }
 

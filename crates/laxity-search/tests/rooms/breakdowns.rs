@@ -76,11 +76,10 @@ fn bounds_that_hold(plan: &Plan, kind: Kind) -> usize {
         assert!(parts().flat_map(|part| &part.terms).all(is_split), "{kind:?}: {breakdown:?}");
         held += 1;
         let less = breakdown.path.terms.iter().find(|term| term.source == Source::Method);
+        assert!(less.is_none_or(|term| term.nanos < 0), "{kind:?}: {breakdown:?}");
         if breakdown.bound.method == Method::Once {
-            assert!(less.is_none(), "{kind:?}: {breakdown:?}");
             continue;
         }
-        assert!(less.is_none_or(|term| term.nanos < 0), "{kind:?}: {breakdown:?}");
         for (output, hop) in route.outputs.iter().zip(&breakdown.hops) {
             let output = &paths.outputs[output.index()];
             let at_output = output.class(route.class).expect("it passes").bound.expect("bounded");

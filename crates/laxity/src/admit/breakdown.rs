@@ -151,8 +151,8 @@ impl Breakdown {
         u64::try_from(sum).ok().map(Nanos)
     }
 
-    /// The packets of a class that its service takes until a deviation is reached, on a link of this
-    /// rate.
+    /// The packets of a class that its service takes until a deviation is reached, on a link of
+    /// this rate.
     pub(super) fn from_deviation(deviation: &HorizontalDeviation, link: Rate) -> Option<Breakdown> {
         let mut breakdown = Breakdown::default();
         breakdown.add_exact(ExactTerm::served(deviation, link))?;
