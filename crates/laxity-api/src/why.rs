@@ -283,7 +283,10 @@ fn compare<'a>(
     let mut explainer = is_drawn.then(|| explanation::whole_run(plan));
     let mut sink = Sinks { each, explainer: explainer.as_mut() };
     first(&mut sink, is_drawn.then_some(&services), &mut drops, &mut *progress)?;
-    let explanation = explainer.map(|explainer| explainer.finish(services.finish()));
+    let mut services = services.finish();
+    let is_listed = |class| delays.slowest.iter().any(|delay| delay.packet.class == class);
+    services.retain(|period| is_listed(period.class));
+    let explanation = explainer.map(|explainer| explainer.finish(services));
     let selected = selected.into_inner();
     let proposed = proposals.map(|proposals| proposals.changes(plan, &delays));
     let all = changes.iter().chain(proposed.iter().flatten());
