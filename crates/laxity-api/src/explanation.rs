@@ -1,6 +1,7 @@
 //! Runs whose schedulers have witnesses.
 
 use laxity::scheduler::Scheduler;
+use laxity::units::Nanos;
 use laxity_answers::verdict::HeldTo;
 use laxity_answers::why::service::ServiceRecorder;
 use laxity_answers::why::{DelaySink, Explainer, Gatherer};
@@ -36,7 +37,7 @@ pub fn run_explained<'a>(
         return run(plan, traffic, observer, progress);
     }
     let analysed = AnalysedPlan::new(plan);
-    let mut explainer = Explainer::new(IN_REPORT, SLOWEST, plan.classes.len());
+    let mut explainer = Explainer::new(IN_REPORT, SLOWEST, plan.classes.len(), plan.run.warm_up);
     let services = ServiceRecorder::new(plan);
     let (outcome, how) =
         simulate(&analysed, traffic, &mut explainer, observer, Some(&services), progress)?;
@@ -47,7 +48,7 @@ pub fn run_explained<'a>(
 
 /// An explainer that keeps all of a run, unless it is very long.
 pub(crate) fn whole_run(plan: &Plan) -> Explainer {
-    Explainer::new(ON_PAGE, SLOWEST, plan.classes.len())
+    Explainer::new(ON_PAGE, SLOWEST, plan.classes.len(), Nanos::ZERO)
 }
 
 /// Simulates a plan and passes the delay of every packet to `sink`. Records the service of classes

@@ -109,6 +109,24 @@ fn is_in<T: Ord>(rows: &[T], others: &[T]) -> bool {
     rows.iter().all(|row| others.by_ref().find(|other| *other >= row) == Some(row))
 }
 
+/// What delays consist of is that of the packets which the tables count: those after the warm-up.
+#[test]
+fn delays_are_those_of_measured_packets() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/home-uplink.toml");
+    let plan = Plan::read(&file).unwrap();
+    let mut progress = |_| ControlFlow::Continue(());
+    let result = run_explained(&plan, &Traffic::default(), &mut (), &mut progress).unwrap();
+    let explanation = result.explanation.unwrap();
+    let measured = &result.judged.summary.hops[0].classes;
+    for (class, measured) in explanation.totals.classes.iter().zip(measured) {
+        assert_eq!(class.packets, measured.sent);
+        let mean = class.total() as f64 / class.packets as f64;
+        let expected = measured.delay_ns.as_ref().unwrap().mean;
+        assert!((mean - expected).abs() < 1e-6 * expected, "{}: {mean} {expected}", measured.name);
+    }
+    assert!(explanation.timeline.slowest.iter().all(|packets| !packets.is_empty()));
+}
+
 /// CoDel drops packets when they are chosen, after they have waited for a while.
 #[test]
 fn a_drop_has_the_time_at_which_it_happened() {

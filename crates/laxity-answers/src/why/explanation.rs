@@ -1,5 +1,7 @@
 //! What the page of a run shows of its delays.
 
+use laxity::units::Nanos;
+
 use super::service::ServicePeriod;
 use super::{DelaySink, PacketDelay, Timeline, TimelineRecorder, TotalDelays, UnfinishedPacket};
 
@@ -17,6 +19,7 @@ pub struct Explanation {
 /// Makes the [`Explanation`] of a run from its delays.
 #[derive(Debug)]
 pub struct Explainer {
+    measured_from: Nanos,
     totals: TotalDelays,
     timeline: TimelineRecorder,
 }
@@ -24,16 +27,20 @@ pub struct Explainer {
 impl Explainer {
     /// An explainer of a run of as many classes. The timeline keeps at most `budget` packets at
     /// outputs, and those around the `slowest` packets of each class longest.
-    pub fn new(budget: usize, slowest: usize, classes: usize) -> Self {
+    /// Packets that set out before `measured_from` count neither among the slowest nor in totals.
+    pub fn new(budget: usize, slowest: usize, classes: usize, measured_from: Nanos) -> Self {
         Explainer {
+            measured_from,
             totals: TotalDelays::new(classes),
-            timeline: TimelineRecorder::new(budget, slowest, classes),
+            timeline: TimelineRecorder::new(budget, slowest, classes, measured_from),
         }
     }
 
     /// Adds a packet that came to its end.
     pub fn add(&mut self, packet: &PacketDelay) {
-        self.totals.add(packet);
+        if packet.packet.arrival >= self.measured_from {
+            self.totals.add(packet);
+        }
         self.timeline.sent(packet);
     }
 

@@ -109,6 +109,7 @@ pub struct TimelineRecorder {
     size: usize,
     gaps: Vec<Gap>,
     highlights: Vec<ClassHighlights>,
+    measured_from: Nanos,
     outputs: HashMap<Option<Hop>, u32>,
     /// Packets so far.
     packets: u64,
@@ -134,9 +135,11 @@ struct Gap {
 
 impl TimelineRecorder {
     /// A recorder that keeps at most `budget` packets at outputs, for a run of as many classes. It
-    /// keeps those around the `slowest` packets of each class longest.
-    pub fn new(budget: usize, slowest: usize, classes: usize) -> Self {
+    /// keeps those around the `slowest` packets of each class longest. A packet that set out before
+    /// `measured_from` is never one of these.
+    pub fn new(budget: usize, slowest: usize, classes: usize, measured_from: Nanos) -> Self {
         TimelineRecorder {
+            measured_from,
             budget: budget.max(2 * PIECE),
             pieces: Vec::new(),
             open: Piece::default(),
@@ -157,7 +160,9 @@ impl TimelineRecorder {
             let due = due.filter(|_| is_last);
             self.passage(number, packet, hop, due, is_last);
         }
-        self.highlights[packet.class.index()].sent(number, [packet.arrival, *end]);
+        if packet.arrival >= self.measured_from {
+            self.highlights[packet.class.index()].sent(number, [packet.arrival, *end]);
+        }
         self.close_full_piece();
     }
 

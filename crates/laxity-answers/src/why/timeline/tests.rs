@@ -6,7 +6,7 @@ use crate::why::{Cause, LastQueue};
 /// A link that sends a packet of 100 bytes each microsecond: those of class 1 in bursts of 50, of
 /// every ten bursts one of class 2 that waits for long, and now and then one is dropped.
 fn recorded(packets: u64, budget: usize) -> (Timeline, Vec<PacketDelay>) {
-    let mut recorder = TimelineRecorder::new(budget, 2, 3);
+    let mut recorder = TimelineRecorder::new(budget, 2, 3, Nanos::ZERO);
     let mut all = Vec::new();
     for handle in 0..packets {
         let start = Nanos(1000 * handle);
@@ -98,7 +98,7 @@ fn the_links_of_a_packet_have_its_number() {
         departure: Nanos(arrival + 10),
         parts: Vec::new(),
     };
-    let mut recorder = TimelineRecorder::new(1000, 1, 1);
+    let mut recorder = TimelineRecorder::new(1000, 1, 1, Nanos::ZERO);
     let packet = Packet::default();
     let hops = vec![at(4, 0), at(2, 20)];
     recorder.sent(&PacketDelay { packet, end: Nanos(40), due: None, hops });
