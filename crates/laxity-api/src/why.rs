@@ -319,8 +319,8 @@ fn changed_run(
     Ok((change.name.clone(), search.into_inner().finish()))
 }
 
-/// Simulates a plan and passes the delay of every packet that is sent to `each`, as soon as it is at
-/// its end.
+/// Simulates a plan and passes the delay of every packet that is sent to `each`, as soon as it is
+/// at its end.
 ///
 /// # Errors
 /// As [`run`](crate::run()).

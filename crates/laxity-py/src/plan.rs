@@ -181,8 +181,8 @@ impl Plan {
     }
 
     /// Simulates the plan, on schedulers of Python's if there are any, each with its output in a
-    /// network. `trace` is a file for Perfetto. `heard` gets the simulated time in ns and the number of packets that links have
-    /// sent, and may raise.
+    /// network. `trace` is a file for Perfetto. `heard` gets the simulated time in ns and the
+    /// number of packets that links have sent, and may raise.
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
         &self,

@@ -15,7 +15,8 @@ use crate::words;
 const MOST_COLOURS: usize = 7;
 const NS: f64 = 1e-9;
 
-/// Deadlines are drawn up to this multiple of the longest delay: further ones would make bars short.
+/// Deadlines are drawn up to this multiple of the longest delay: further ones would make bars
+/// short.
 const DEADLINES_WITHIN: f64 = 1.5;
 
 /// The figure of the packets that are listed: a bar each, cut by cause in the order of the links;

@@ -123,7 +123,7 @@ fn cells_below<'a>(whole: u128, above: &Cell<'a>) -> Vec<Cell<'a>> {
     cells
 }
 
-/// The delay by link, in the order of the plan; by what happened where there is one link.
+/// The delay by link, in the order of the plan; by kind of cause where there is one link.
 fn links(plan: &Plan, own: ClassId, class: &ClassTotals) -> Vec<Piece> {
     let mut links: BTreeMap<Option<Hop>, Vec<(Cause, u128)>> = BTreeMap::new();
     for ((hop, cause), time) in &class.parts {
@@ -140,7 +140,7 @@ fn links(plan: &Plan, own: ClassId, class: &ClassTotals) -> Vec<Piece> {
     pieces.collect()
 }
 
-/// A delay at a link by what happened there.
+/// A delay at a link by kind of cause.
 fn kinds(plan: &Plan, own: ClassId, causes: &[(Cause, u128)]) -> Vec<Piece> {
     let mut kinds: BTreeMap<Kind, Vec<(Cause, u128)>> = BTreeMap::new();
     for (cause, time) in causes {

@@ -32,7 +32,7 @@ struct Legend<'a> {
     reasons: Vec<&'static str>,
     passages: usize,
     unsent: usize,
-    /// Stretches of time of which packets were left out, in ns.
+    /// Stretches of time whose packets were left out, in ns.
     gaps: Vec<[u64; 2]>,
     /// By class: the numbers of the slowest packets.
     slowest: &'a [Vec<u64>],

@@ -28,7 +28,7 @@ pub struct Timeline {
     pub parts: Vec<Part>,
     /// Packets that an output did not send, by output and arrival.
     pub unsent: Vec<UnsentPacket>,
-    /// Stretches of time of which packets were left out, in their order, from beginning to end.
+    /// Stretches of time whose packets were left out, in their order, from beginning to end.
     pub gaps: Vec<[Nanos; 2]>,
     /// By class: the numbers of the slowest packets, the slowest one first.
     pub slowest: Vec<Vec<u64>>,

@@ -1,7 +1,7 @@
 //! What delayed packets between two taps, as far as taps show it.
 //!
-//! A packet is delayed by what was seen to leave between its arrival and its own leaving. The rules
-//! by which a shaper chose that are not seen.
+//! Whatever was seen to leave between the arrival of a packet and its own leaving delayed it. The
+//! rules by which a shaper chose that are not seen.
 
 use std::collections::VecDeque;
 

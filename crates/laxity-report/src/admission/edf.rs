@@ -143,8 +143,8 @@ mod tests {
         around.map(on_line).next_back().unwrap()
     }
 
-    /// The curves meet the interval of the proof where it is marked, whether the plan is admitted or
-    /// not.
+    /// The curves meet the interval of the proof where it is marked, whether the plan is admitted
+    /// or not.
     #[test]
     fn the_demand_is_that_of_the_binding_interval() {
         let plans = ["why/overload.toml", "home-uplink.toml"];

@@ -200,8 +200,8 @@ impl Log {
         thinned(0..service.len()).map(|at| service[at]).collect()
     }
 
-    /// The virtual times of a leaf and its siblings over these choices: of the lowest classes, the
-    /// leaf or one above, of which another one competes.
+    /// The virtual times of a leaf and its siblings over these choices. A leaf without a sibling
+    /// that competes has those of the lowest class above it that has one, and of its siblings.
     fn curves(&self, leaf: ClassId, choices: Range<usize>) -> Vec<VirtualTimeCurve> {
         let parent = |class: &ClassId| self.parents.get(class.index()).copied().flatten();
         let curve = |class: ClassId| {

@@ -258,7 +258,7 @@ pub(super) struct NamedEvent {
     pub arguments: Vec<DebugAnnotation>,
 }
 
-/// A place in a flow of arrows, each of which leads from an event to the next one of its flow.
+/// A place in a flow of arrows. An arrow leads from an event to the next one of its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrow {
     /// More may follow.

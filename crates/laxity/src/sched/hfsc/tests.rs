@@ -64,8 +64,8 @@ fn virtual_time(hfsc: &Hfsc, class: ClassId) -> Option<u128> {
     hfsc.virtual_time(class)
 }
 
-/// Two leaves with shares of 1 and 3 Mbit/s: after a packet of 1000 bytes each the virtual times are
-/// 8 ms and 2.667 ms, which counts for the next packets, too.
+/// Two leaves with shares of 1 and 3 Mbit/s: after a packet of 1000 bytes each the virtual times
+/// are 8 ms and 2.667 ms, which counts for the next packets, too.
 #[test]
 fn virtual_times_are_told() {
     let leaf = |rate| {

@@ -175,7 +175,7 @@ fn a_replayed_link_is_traced_over_a_reload() {
     assert_eq!(counter("b"), [(400, 1), (2_000_016, 0)]);
 }
 
-/// Takes so many bytes, and no more.
+/// Takes this number of bytes, and no more.
 struct FullDisk(usize);
 
 impl Write for FullDisk {

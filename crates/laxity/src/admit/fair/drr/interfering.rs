@@ -212,7 +212,7 @@ impl Look<'_> {
     }
 
     /// An improved guarantee of a class, at least as good as the known one, and where its delay is
-    /// longest by what was looked at.
+    /// longest by the improvement.
     fn better(
         &self,
         of: usize,
