@@ -179,6 +179,7 @@ ENTRIES = {
             "seed": (WHOLE, NO_WHOLE),
             "packets": ([True, np.True_], []),
             "arrivals": ARRIVALS,
+            "trace": ([Path("run.perfetto-trace"), "run.perfetto-trace"], [3]),
             "progress": PROGRESS,
         },
     ),

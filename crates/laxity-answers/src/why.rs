@@ -5,7 +5,6 @@
 
 mod change;
 mod code;
-mod drop_times;
 mod explanation;
 mod gatherer;
 mod history;
@@ -40,7 +39,8 @@ pub struct PacketDelay {
     pub packet: Packet,
     /// When its last bit left the only link, or came to its receiver.
     pub end: Nanos,
-    /// When it was due, if it was: on the only link.
+    /// When it was due by the deadline of its class, on the only link or from end to end. Demoted
+    /// packets have none.
     pub due: Option<Nanos>,
     /// The links that it took.
     pub hops: Vec<HopDelay>,
@@ -88,6 +88,12 @@ pub enum Cause {
     Regulator,
     /// The wire and the regulator behind it, which a run does not tell apart.
     WireAndRegulator,
+}
+
+/// When a packet is due that arrived or set out when it says, if its class is promised this.
+fn due(packet: &Packet, promised: Option<Nanos>) -> Option<Nanos> {
+    let promised = promised.filter(|_| !packet.demoted);
+    promised.map(|promised| packet.arrival.saturating_add(promised))
 }
 
 impl PacketDelay {

@@ -191,6 +191,8 @@ impl Plan {
             rate: shares[share.index()].rate,
             max_packet: leaves.map(|class| self.max_packet(class)).max().unwrap_or_default(),
             latency: None,
+            // The bounds of the whole plan count it, once.
+            stall: Nanos::ZERO,
             trace: None,
             ..self.link.clone()
         };

@@ -134,6 +134,7 @@ pub(crate) fn packet_head(plan: &Plan, delay: &PacketDelay) -> String {
         Some(_) => format!("A packet of {name}"),
     };
     let judged = match due {
+        None if packet.demoted => ", demoted to best effort".to_string(),
         None => String::new(),
         Some(due) if *due >= delay.end => {
             format!(", {} before its deadline", time(*due - delay.end))

@@ -22,7 +22,7 @@ pub(super) const TESTER: Tester = Tester {
         let test = plan.edf_admission(edf.best_effort);
         Some(Admission {
             reasons: reasons(&test),
-            bounds: plan.edf_bounds(&test),
+            bounds: plan.for_this_plan(plan.edf_bounds(&test)),
             test: Test::Edf(test),
         })
     },

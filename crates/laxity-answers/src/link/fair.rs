@@ -82,14 +82,15 @@ fn hierarchy(plan: &Plan) -> Admission {
 /// promises inside each.
 fn below(plan: &Plan) -> Admission {
     let test = plan.inner_guarantees();
+    let bounds = plan.for_this_plan(test.bounds);
     let reasons = if test.overbooked.is_empty() {
-        let mut reasons = deadlines(plan, &test.bounds, Some(Finding::NoDeadline));
+        let mut reasons = deadlines(plan, &bounds, Some(Finding::NoDeadline));
         reasons.extend(test.edf.iter().filter_map(|(class, edf)| tightest(plan, *class, edf)));
         reasons
     } else {
         overbooked(plan, &test.overbooked)
     };
-    Admission { reasons, bounds: test.bounds, test: Test::Bounds }
+    Admission { reasons, bounds, test: Test::Bounds }
 }
 
 /// Where EDF inside a share has least to spare.

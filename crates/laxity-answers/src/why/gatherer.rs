@@ -11,9 +11,8 @@ use laxity_plan::Plan;
 use laxity_plan::model::{Hop, NetworkLink};
 use laxity_sim::record::{Fate, Observer, Record};
 
-use super::drop_times::DropTimes;
 use super::history::{History, Transmission};
-use super::{Cause, DelaySink, HopDelay, LastQueue, PacketDelay, Part, UnfinishedPacket};
+use super::{Cause, DelaySink, HopDelay, LastQueue, PacketDelay, Part, UnfinishedPacket, due};
 
 /// Observes a run and passes the delay of each packet to a [`DelaySink`], once the packet is at its
 /// end.
@@ -25,6 +24,7 @@ pub struct Gatherer<'a, S> {
     /// By handle: the packets under way, with their hops. They arrived when they set out.
     under_way: HashMap<u64, (Packet, Vec<HopDelay>)>,
     histories: HashMap<OutputKey, History>,
+    now: Nanos,
     sink: S,
 }
 
@@ -37,10 +37,7 @@ struct OutputKey {
 
 /// The waits that witnesses have told of and the observer has not heard of.
 #[derive(Clone, Default)]
-pub struct Waits {
-    last: Arc<Mutex<HashMap<Option<Hop>, LastWait>>>,
-    drops: DropTimes,
-}
+pub struct Waits(Arc<Mutex<HashMap<Option<Hop>, LastWait>>>);
 
 /// The wait of the packet that an output chose last.
 struct LastWait {
@@ -59,21 +56,20 @@ impl Waits {
     ) -> Box<dyn Scheduler + Send> {
         let waits = self.clone();
         let witness = Witness::new(scheduler, move |wait: Wait<'_>| waits.tell(hop, &wait));
-        let witness = match varying_rate(plan, hop) {
-            Some(rate) => witness.with_rate(rate, explain::Cause::SlowLink),
-            None => witness,
-        };
-        Box::new(self.drops.watch(hop, witness))
+        match varying_rate(plan, hop) {
+            Some(rate) => Box::new(witness.with_rate(rate, explain::Cause::SlowLink)),
+            None => Box::new(witness),
+        }
     }
 
     fn tell(&self, hop: Option<Hop>, wait: &Wait<'_>) {
-        let mut waits = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (handle, end) = (wait.packet.handle, wait.end);
         waits.insert(hop, LastWait { handle, end, parts: wait.parts.to_vec() });
     }
 
     fn take(&self, hop: Option<Hop>, packet: &Packet, start: Nanos) -> Option<Vec<explain::Part>> {
-        let mut waits = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_its = |wait: &LastWait| wait.handle == packet.handle && wait.end == start;
         waits.get(&hop).is_some_and(is_its).then(|| waits.remove(&hop))?.map(|wait| wait.parts)
     }
@@ -87,6 +83,7 @@ impl<'a, S: DelaySink> Gatherer<'a, S> {
             waits: Waits::default(),
             under_way: HashMap::new(),
             histories: HashMap::new(),
+            now: Nanos::ZERO,
             sink,
         }
     }
@@ -107,10 +104,11 @@ impl<'a, S: DelaySink> Gatherer<'a, S> {
 
     fn sent(&mut self, record: &Record, start: Nanos, departure: Nanos) {
         let here = self.at_link(record, start, departure);
-        let Record { packet, hop, deadline, .. } = *record;
+        let Record { packet, hop, .. } = *record;
         if hop.is_none() {
-            let hops = vec![here];
-            return self.sink.sent(PacketDelay { packet, end: departure, due: deadline, hops });
+            let promised = self.plan.classes[packet.class.index()].deadline;
+            let (due, hops) = (due(&packet, promised), vec![here]);
+            return self.sink.sent(PacketDelay { packet, end: departure, due, hops });
         }
         let packet = set_out(record);
         let mut hops = self.hops_before(&packet);
@@ -129,10 +127,8 @@ impl<'a, S: DelaySink> Gatherer<'a, S> {
         if let Some(before) = hops.last_mut() {
             self.on_the_way(before, hop, arrival);
         }
-        let dropped = reason.map(|reason| {
-            // What no scheduler dropped was refused on arrival.
-            (self.waits.drops.take(hop, &packet).unwrap_or(arrival), reason)
-        });
+        // A link may take a packet ahead of the time of the run.
+        let dropped = reason.map(|reason| (self.now.max(arrival), reason));
         let last = Some(LastQueue { hop, arrival, dropped });
         self.sink.unfinished(UnfinishedPacket { packet, hops, last });
     }
@@ -219,6 +215,10 @@ fn add(parts: &mut Vec<Part>, cause: Cause, time: Nanos) {
 }
 
 impl<S: DelaySink> Observer for Gatherer<'_, S> {
+    fn advance(&mut self, now: Nanos) {
+        self.now = now;
+    }
+
     fn record(&mut self, record: &Record) {
         match record.fate {
             Fate::Sent { start, departure } => self.sent(record, start, departure),
@@ -232,7 +232,7 @@ impl<S: DelaySink> Observer for Gatherer<'_, S> {
         let Some(last) = hops.last_mut() else { return };
         self.on_the_way(last, None, now);
         let promised = self.plan.classes[packet.class.index()].end_to_end;
-        let due = promised.map(|promised| packet.arrival.saturating_add(promised));
+        let due = due(packet, promised);
         self.sink.sent(PacketDelay { packet: *packet, end: now, due, hops });
     }
 }

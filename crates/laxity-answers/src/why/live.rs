@@ -11,7 +11,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use laxity_sim::record::{Fate, Observer, Record};
 
-use super::{Cause, HopDelay, PacketDelay, Part};
+use super::{Cause, HopDelay, PacketDelay, Part, due};
 
 /// The classes of plans that follow one another, by one numbering.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub type LiveScheduler = Witness<Box<dyn Scheduler + Send>, Box<dyn FnMut(Wait<'
 struct State {
     /// The numbers of the classes of the plan that is followed.
     numbers: Vec<ClassId>,
+    /// What they are promised.
+    promised: Vec<Option<Nanos>>,
     /// The wait of the packet that was chosen last.
     last: Option<LastWait>,
 }
@@ -91,7 +93,12 @@ impl<F: FnMut(PacketDelay)> LiveGatherer<F> {
         let mut numbers = classes.numbers.clone().into_iter();
         move |plan, before| {
             let numbers = numbers.next().unwrap_or_default();
-            state.borrow_mut().numbers.clone_from(&numbers);
+            let promised = plan.classes.iter().map(|class| class.deadline).collect();
+            {
+                let mut state = state.borrow_mut();
+                state.numbers.clone_from(&numbers);
+                state.promised = promised;
+            }
             let (scheduler, rate) = (plan.build_scheduler(seed), plan.link.rate);
             let witness = match before {
                 Some((now, before)) => return before.hand_over(scheduler, now, rate, numbers),
@@ -113,7 +120,8 @@ impl<F: FnMut(PacketDelay)> LiveGatherer<F> {
         let parts = parts.filter(|part| part.time > Nanos::ZERO).collect();
         let (arrival, start) = (packet.arrival, wait.end);
         let hops = vec![HopDelay { hop: None, arrival, start, departure, parts }];
-        Some(PacketDelay { packet, end: departure, due: record.deadline, hops })
+        let due = due(&packet, state.promised[record.packet.class.index()]);
+        Some(PacketDelay { packet, end: departure, due, hops })
     }
 }
 

