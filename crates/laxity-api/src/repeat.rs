@@ -108,7 +108,7 @@ pub fn repeat(ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
 /// As [`repeat`]. Whether the file could be written is the second result.
 pub fn repeat_traced(
     ledger: impl Read + Seek,
-    file: impl Write,
+    file: impl Write + Send,
 ) -> Result<(Repetition, io::Result<()>), RepeatError> {
     let (repeated, trace) = repeat_observed(ledger, |plan| PerfettoTrace::new(file, plan))?;
     Ok((repeated, trace.finish()))

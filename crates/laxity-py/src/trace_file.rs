@@ -13,7 +13,7 @@ use tempfile::TempDir;
 pub(crate) struct TraceFile {
     path: PathBuf,
     unfinished: TempDir,
-    pub trace: PerfettoTrace<File>,
+    pub trace: PerfettoTrace<'static>,
 }
 
 impl TraceFile {

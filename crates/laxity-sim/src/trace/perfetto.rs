@@ -39,8 +39,8 @@ use crate::record::{Fate, Observer, Record};
 /// to its next arrival and its receiver.
 ///
 /// Packets of a network are known by their handles, so the run must be on one thread.
-pub struct PerfettoTrace<W: Write> {
-    writer: TraceWriter<W>,
+pub struct PerfettoTrace<'w> {
+    writer: TraceWriter<'w>,
     classes: Vec<ClassTrace>,
     network: Option<Network>,
     outputs: HashMap<Option<Hop>, Tracks>,
@@ -52,9 +52,9 @@ pub struct PerfettoTrace<W: Write> {
     marked: HashSet<u64>,
 }
 
-impl<W: Write> PerfettoTrace<W> {
+impl<'w> PerfettoTrace<'w> {
     /// A file for the packets of a plan.
-    pub fn new(writer: W, plan: &Plan) -> Self {
+    pub fn new(writer: impl Write + Send + 'w, plan: &Plan) -> Self {
         PerfettoTrace {
             writer: TraceWriter::new(writer),
             classes: plan.classes.iter().map(ClassTrace::new).collect(),
@@ -131,7 +131,7 @@ impl<W: Write> PerfettoTrace<W> {
         QueueKey { group: output.group(), class }
     }
 
-    fn output(&mut self, hop: Option<Hop>) -> (&mut Tracks, &mut TraceWriter<W>) {
+    fn output(&mut self, hop: Option<Hop>) -> (&mut Tracks, &mut TraceWriter<'w>) {
         let PerfettoTrace { outputs, writer, network, .. } = self;
         let tracks = outputs.entry(hop).or_insert_with(|| {
             let name = match network.as_ref().zip(hop) {
@@ -157,7 +157,7 @@ fn identity(record: &Record) -> Vec<DebugAnnotation> {
     seq.into_iter().chain(others).collect()
 }
 
-impl<W: Write> Observer for PerfettoTrace<W> {
+impl Observer for PerfettoTrace<'_> {
     fn advance(&mut self, now: Nanos) {
         self.queues.advance(now, &mut self.writer);
     }

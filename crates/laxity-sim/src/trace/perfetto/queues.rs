@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::io::Write;
 
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
@@ -50,7 +49,7 @@ impl Queues {
     }
 
     /// Writes what the queues have before `now`, which is the present from then on.
-    pub(super) fn advance<W: Write>(&mut self, now: Nanos, writer: &mut TraceWriter<W>) {
+    pub(super) fn advance(&mut self, now: Nanos, writer: &mut TraceWriter<'_>) {
         if now <= self.present {
             return;
         }
@@ -101,7 +100,7 @@ impl Queues {
     }
 
     /// Writes the counters that changed at the present time.
-    fn write<W: Write>(&mut self, writer: &mut TraceWriter<W>) {
+    fn write(&mut self, writer: &mut TraceWriter<'_>) {
         for key in self.changed.drain(..) {
             let Some(queue) = self.queues.get_mut(&key) else { continue };
             queue.is_changed = false;
@@ -117,7 +116,7 @@ impl Queues {
 }
 
 /// Begins the counters of a queue.
-fn counters<W: Write>(key: QueueKey, writer: &mut TraceWriter<W>) -> [TrackId; 2] {
+fn counters(key: QueueKey, writer: &mut TraceWriter<'_>) -> [TrackId; 2] {
     let QueueKey { group, class } = key;
     let name = writer.content(class).to_owned();
     let rank = Queues::RANK + 2 * class.0;

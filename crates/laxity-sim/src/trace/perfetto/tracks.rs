@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::Write;
 
 use laxity::units::Nanos;
 
@@ -47,7 +46,7 @@ struct Lanes {
 }
 
 impl Tracks {
-    pub(super) fn new<W: Write>(name: String, writer: &mut TraceWriter<W>) -> Self {
+    pub(super) fn new(name: String, writer: &mut TraceWriter<'_>) -> Self {
         let group = writer.group(name);
         Tracks { group, instants: Default::default(), lanes: Lanes::default() }
     }
@@ -58,11 +57,11 @@ impl Tracks {
     }
 
     /// Writes a transmission.
-    pub(super) fn transmission<W: Write>(
+    pub(super) fn transmission(
         &mut self,
         times: [Nanos; 2],
         event: NamedEvent,
-        writer: &mut TraceWriter<W>,
+        writer: &mut TraceWriter<'_>,
     ) {
         let track = self.lanes.track(times, |lanes| {
             let number = if lanes == 0 { String::new() } else { format!(" {}", lanes + 1) };
@@ -72,12 +71,12 @@ impl Tracks {
     }
 
     /// Writes an instant.
-    pub(super) fn instant<W: Write>(
+    pub(super) fn instant(
         &mut self,
         kind: InstantKind,
         time: Nanos,
         event: NamedEvent,
-        writer: &mut TraceWriter<W>,
+        writer: &mut TraceWriter<'_>,
     ) {
         let (_, name) = InstantKind::ALL[kind as usize];
         let track = *self.instants[kind as usize]

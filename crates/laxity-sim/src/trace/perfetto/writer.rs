@@ -78,8 +78,8 @@ impl TrackId {
 }
 
 /// A trace file that is being written. [`finish`](Self::finish) returns errors of writes.
-pub(super) struct TraceWriter<W: Write> {
-    out: BufWriter<W>,
+pub(super) struct TraceWriter<'w> {
+    out: BufWriter<Box<dyn Write + Send + 'w>>,
     /// What is encoded and not written yet.
     encoded: Vec<u8>,
     texts: Vec<String>,
@@ -89,14 +89,14 @@ pub(super) struct TraceWriter<W: Write> {
     failed: Option<io::Error>,
 }
 
-impl<W: Write> TraceWriter<W> {
+impl<'w> TraceWriter<'w> {
     /// All packets of a file are of one sequence: they share their texts.
     const SEQUENCE: u32 = 1;
 
     /// A file with the names of arguments.
-    pub(super) fn new(out: W) -> Self {
+    pub(super) fn new(out: impl Write + Send + 'w) -> Self {
         let mut writer = TraceWriter {
-            out: BufWriter::with_capacity(1 << 18, out),
+            out: BufWriter::with_capacity(1 << 18, Box::new(out)),
             encoded: Vec::new(),
             texts: Vec::new(),
             text_ids: HashMap::new(),
