@@ -91,12 +91,7 @@ impl Plan {
         let holds = |inner: &InnerPlan| inner.classes.binary_search(&class).ok();
         let (inner, place) = inner.iter().find_map(|inner| Some((inner, holds(inner)?)))?;
         let local = ClassId(place as u32);
-        let discipline = inner.plan.scheduler.discipline();
-        let inside = match inner.plan.breakdown(local) {
-            Ok(breakdown) => breakdown,
-            // What is proved in a share alone.
-            Err(_) => discipline.breakdown(&inner.plan, local)?,
-        };
+        let inside = inner.plan.scheduler.discipline().breakdown(&inner.plan, local)?;
         let upper = self.upper();
         let latency = test.latency_breakdown(inner.share.index())?;
         let latency = latency.renumbered(|share| upper[share.index()]);

@@ -1,4 +1,4 @@
-//! The waiting of each class by link and by cause.
+//! The delays of each class in all, by link and by cause.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct ClassTotals {
 }
 
 impl TotalDelays {
-    /// The breakdown of a run of as many classes, without a packet.
+    /// The totals of a run with this number of classes, before any packet.
     pub fn new(classes: usize) -> Self {
         TotalDelays { classes: vec![ClassTotals::default(); classes] }
     }
