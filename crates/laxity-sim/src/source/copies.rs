@@ -1,6 +1,6 @@
 //! Many independent copies of one model, merged into one stream.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
@@ -39,8 +39,32 @@ pub(super) struct Copies<P: TrafficModel> {
     starts: Starts,
     stop: Nanos,
     copies: Vec<P::Copy>,
-    /// The next packet of every copy that goes on: (time, copy, length).
-    next: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
+    /// The next packet of every copy that goes on.
+    next: BinaryHeap<Reverse<NextPacket>>,
+}
+
+/// A copy's next packet. At one time that of the lower copy is first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct NextPacket {
+    time: Nanos,
+    copy: u32,
+    length: u32,
+}
+
+impl Ord for NextPacket {
+    // As one number: which part decides could not be predicted.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |next: &Self| u128::from(next.time.0) << 32 | u128::from(next.copy);
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for NextPacket {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl<P: TrafficModel> Copies<P> {
@@ -62,7 +86,7 @@ impl<P: TrafficModel> Copies<P> {
         let stop = source.stop.unwrap_or(Nanos::MAX);
         let next = (0..).zip(&mut copies).filter_map(|(number, copy)| {
             let (time, length) = advance(&model, copy, starts.start(number), stop)?;
-            Some(Reverse((time, number, length)))
+            Some(Reverse(NextPacket { time, copy: number, length }))
         });
         let next = next.collect();
         Copies { class: source.class, starts, stop, next, copies, model }
@@ -99,15 +123,15 @@ fn advance<P: TrafficModel>(
 impl<P: TrafficModel> Arrivals for Copies<P> {
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         let Some(mut first) = self.next.peek_mut() else { return Ok(None) };
-        let Reverse((time, number, length)) = *first;
-        let copy = &mut self.copies[number as usize];
-        match advance(&self.model, copy, self.starts.start(number), self.stop) {
-            Some((time, length)) => *first = Reverse((time, number, length)),
+        let Reverse(NextPacket { time, copy, length }) = *first;
+        let state = &mut self.copies[copy as usize];
+        match advance(&self.model, state, self.starts.start(copy), self.stop) {
+            Some((time, length)) => *first = Reverse(NextPacket { time, copy, length }),
             None => {
                 PeekMut::pop(first);
             }
         }
-        let (class, flow) = (self.class, FlowId(number));
+        let (class, flow) = (self.class, FlowId(copy));
         Ok(Some(Arrival { time, class, flow, length, ..Arrival::default() }))
     }
 }
