@@ -26,7 +26,7 @@ pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPac
 pub use explanation::{Explainer, Explanation};
 pub use gatherer::{Gatherer, Waits};
 pub use live::{JointClasses, LiveGatherer, LiveScheduler};
-pub use selection::{ClassDelay, Delays, Selection};
+pub use selection::{Delays, Selection};
 pub use sink::{DelaySink, LastQueue, UnfinishedPacket};
 pub use timeline::{Passage, Timeline, TimelineRecorder, UnsentPacket};
 pub use totals::{ClassTotals, TotalDelays};

@@ -242,7 +242,7 @@ pub fn why_measured<'a, E: From<Error>>(
     packets: &Packets,
     feed: impl FnOnce(&mut dyn FnMut(PacketDelay)) -> Result<(), E>,
 ) -> Result<WhyResult<'a>, E> {
-    let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
+    let mut delays = Delays::new(selection(plan, packets, Nanos::ZERO)?, plan.classes.len());
     let mut explainer = explanation::whole_run(plan);
     feed(&mut |delay| {
         explainer.add(&delay);
@@ -265,7 +265,8 @@ fn compare<'a>(
         Progress<'_>,
     ) -> Result<(), Error>,
 ) -> Result<WhyResult<'a>, Error> {
-    let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
+    let selection = selection(plan, packets, plan.run.warm_up)?;
+    let mut delays = Delays::new(selection, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
     let is_compared = !changes.is_empty() || proposals.is_some();
     let each = |delay: PacketDelay| {
@@ -405,7 +406,7 @@ pub(crate) fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
     })
 }
 
-fn selection(plan: &Plan, packets: &Packets) -> Result<Selection, Error> {
+fn selection(plan: &Plan, packets: &Packets, measured_from: Nanos) -> Result<Selection, Error> {
     let Packets { class, number, slower_than, missed, most } = packets;
     if number.is_some() && plan.network.is_some() {
         return Err(Error::question(
@@ -415,5 +416,5 @@ fn selection(plan: &Plan, packets: &Packets) -> Result<Selection, Error> {
     }
     let class = class.as_ref().map(|name| class_named(plan, name)).transpose()?;
     let (number, slower_than, missed, most) = (*number, *slower_than, *missed, *most);
-    Ok(Selection { class, number, slower_than, missed, most })
+    Ok(Selection { class, number, measured_from, slower_than, missed, most })
 }

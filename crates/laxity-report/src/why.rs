@@ -7,7 +7,7 @@ use laxity::explain::Rule;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_answers::why::{
-    Cause, ChangedDelays, ChangedPacket, ClassDelay, Delays, HopDelay, PacketDelay, Part,
+    Cause, ChangedDelays, ChangedPacket, ClassTotals, Delays, HopDelay, PacketDelay, Part,
 };
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
@@ -149,18 +149,18 @@ pub(crate) fn packet_head(plan: &Plan, delay: &PacketDelay) -> String {
     )
 }
 
-fn class_text(plan: &Plan, class: ClassId, delay: &ClassDelay) -> String {
+fn class_text(plan: &Plan, class: ClassId, totals: &ClassTotals) -> String {
     let name = &plan.classes[class.index()].name;
-    let packets = quantity::count(delay.packets);
+    let packets = quantity::count(totals.packets);
     let head = format!("Mean of {packets} packets of {name}\n");
-    let mut parts: Vec<_> = delay.parts.iter().collect();
-    parts.sort_by_key(|(_, time)| std::cmp::Reverse(**time));
+    let mut parts: Vec<_> = totals.causes().into_iter().collect();
+    parts.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     let rows = parts.into_iter().map(|(cause, time)| Row {
         place: None,
-        cause: words::cause(plan, class, *cause),
-        time: *time,
+        cause: words::cause(plan, class, cause),
+        time,
     });
-    head + &rows_text(&rows.collect::<Vec<_>>(), delay.packets)
+    head + &rows_text(&rows.collect::<Vec<_>>(), totals.packets)
 }
 
 /// A row of causes.
@@ -312,13 +312,13 @@ impl DelaysJson {
     }
 }
 
-fn classes(plan: &Plan, delays: &[ClassDelay]) -> Vec<ClassJson> {
-    let class = |(class, delay): (ClassId, &ClassDelay)| ClassJson {
+fn classes(plan: &Plan, totals: &[ClassTotals]) -> Vec<ClassJson> {
+    let class = |(class, totals): (ClassId, &ClassTotals)| ClassJson {
         class: plan.classes[class.index()].name.to_string(),
-        packets: delay.packets,
-        parts: parts(plan, class, &delay.parts),
+        packets: totals.packets,
+        parts: parts(plan, class, &totals.causes()),
     };
-    (0..).map(ClassId).zip(delays).filter(|(_, delay)| delay.packets > 0).map(class).collect()
+    (0..).map(ClassId).zip(totals).filter(|(_, totals)| totals.packets > 0).map(class).collect()
 }
 
 impl PacketJson {

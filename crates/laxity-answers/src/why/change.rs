@@ -7,7 +7,7 @@ use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_sim::record::{Fate, Observer, Record};
 
-use super::{ClassDelay, Delays, PacketDelay};
+use super::{ClassTotals, Delays, PacketDelay};
 
 /// What a packet is known by in every run of the same arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +70,7 @@ pub struct ChangedDelays {
     /// The slowest ones of the first run, in their order.
     pub slowest: Vec<ChangedPacket>,
     /// What delayed the packets that were selected and sent in both runs, by class number.
-    pub classes: Vec<ClassDelay>,
+    pub classes: Vec<ClassTotals>,
     /// The sums of their delays in the first run and in this one, in nanoseconds.
     pub totals: [u128; 2],
     /// The number of those packets.
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
             listed.filter_map(|(delay, place)| Some((packets.identity(&delay.packet)?, place)));
         let found = ChangedDelays {
             slowest: vec![ChangedPacket::Absent; delays.slowest.len()],
-            classes: vec![ClassDelay::default(); delays.classes.len()],
+            classes: vec![ClassTotals::default(); delays.classes.len()],
             totals: [0; 2],
             packets: 0,
             dropped: 0,

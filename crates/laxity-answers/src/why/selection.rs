@@ -1,11 +1,9 @@
 //! The delays of those packets that are asked for.
 
-use std::collections::BTreeMap;
-
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::{Cause, PacketDelay};
+use super::{ClassTotals, PacketDelay};
 
 /// Which packets are asked for: those that meet all of these.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +12,8 @@ pub struct Selection {
     pub class: Option<ClassId>,
     /// With this number in the order of arrival, from 0; on one link.
     pub number: Option<u64>,
+    /// Set out at this time or later. A packet that is asked for by its number may be older.
+    pub measured_from: Nanos,
     /// Delayed for longer than this.
     pub slower_than: Option<Nanos>,
     /// Late for their deadline.
@@ -31,32 +31,13 @@ pub struct Delays {
     /// The slowest of them, the slowest one first.
     pub slowest: Vec<PacketDelay>,
     /// What delayed all of them, by class number.
-    pub classes: Vec<ClassDelay>,
-}
-
-/// What delayed the packets of a class in all.
-#[derive(Clone, Debug, Default)]
-pub struct ClassDelay {
-    /// How many packets.
-    pub packets: u64,
-    /// In nanoseconds, by cause.
-    pub parts: BTreeMap<Cause, u128>,
-}
-
-impl ClassDelay {
-    /// Adds a packet of the class.
-    pub(super) fn add(&mut self, packet: &PacketDelay) {
-        self.packets += 1;
-        for part in packet.hops.iter().flat_map(|hop| &hop.parts) {
-            *self.parts.entry(part.cause).or_default() += u128::from(part.time.0);
-        }
-    }
+    pub classes: Vec<ClassTotals>,
 }
 
 impl Delays {
     /// No packet yet, for a plan of this many classes.
     pub fn new(selection: Selection, classes: usize) -> Self {
-        let classes = vec![ClassDelay::default(); classes];
+        let classes = vec![ClassTotals::default(); classes];
         Delays { selection, packets: 0, slowest: Vec::new(), classes }
     }
 
@@ -83,8 +64,12 @@ impl Delays {
 
 impl Selection {
     fn takes(&self, packet: &PacketDelay) -> bool {
-        self.class.is_none_or(|class| packet.packet.class == class)
-            && self.number.is_none_or(|number| packet.packet.handle == number)
+        let is_counted = match self.number {
+            Some(number) => packet.packet.handle == number,
+            None => packet.packet.arrival >= self.measured_from,
+        };
+        is_counted
+            && self.class.is_none_or(|class| packet.packet.class == class)
             && self.slower_than.is_none_or(|time| packet.delay() > time)
             && (!self.missed || packet.is_missed())
     }

@@ -30,17 +30,30 @@ impl TotalDelays {
 
     /// Adds a packet.
     pub fn add(&mut self, packet: &PacketDelay) {
-        let class = &mut self.classes[packet.packet.class.index()];
-        class.packets += 1;
-        for hop in &packet.hops {
-            for part in &hop.parts {
-                *class.parts.entry((hop.hop, part.cause)).or_default() += u128::from(part.time.0);
-            }
-        }
+        self.classes[packet.packet.class.index()].add(packet);
     }
 }
 
 impl ClassTotals {
+    /// Adds a packet of the class.
+    pub(super) fn add(&mut self, packet: &PacketDelay) {
+        self.packets += 1;
+        for hop in &packet.hops {
+            for part in &hop.parts {
+                *self.parts.entry((hop.hop, part.cause)).or_default() += u128::from(part.time.0);
+            }
+        }
+    }
+
+    /// Times in nanoseconds by cause, at all links together.
+    pub fn causes(&self) -> BTreeMap<Cause, u128> {
+        let mut causes = BTreeMap::new();
+        for ((_, cause), time) in &self.parts {
+            *causes.entry(*cause).or_default() += time;
+        }
+        causes
+    }
+
     /// The sum of the delays of all packets, in nanoseconds.
     pub fn total(&self) -> u128 {
         self.parts.values().sum()

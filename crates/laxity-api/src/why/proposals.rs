@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use laxity::explain;
 use laxity::packet::ClassId;
 use laxity::units::{Nanos, Rate};
-use laxity_answers::why::{Cause, ClassDelay, Delays, Part};
+use laxity_answers::why::{Cause, Delays, Part};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::Path;
@@ -67,10 +67,9 @@ impl Candidates<'_> {
 
     /// The class whose packets are delayed most in all.
     fn delayed_most(&self) -> Option<ClassId> {
-        let total = |delay: &ClassDelay| delay.parts.values().sum::<u128>();
         let delayed = (0..).map(ClassId).zip(&self.delays.classes);
-        let delayed = delayed.filter(|(_, delay)| delay.packets > 0);
-        delayed.max_by_key(|(_, delay)| total(delay)).map(|(class, _)| class)
+        let delayed = delayed.filter(|(_, totals)| totals.packets > 0);
+        delayed.max_by_key(|(_, totals)| totals.total()).map(|(class, _)| class)
     }
 
     /// Another weight, level or deadline of a class.
@@ -149,8 +148,8 @@ impl Candidates<'_> {
     /// The plan without each of the classes that are most in the way of others.
     fn without(&self) -> Vec<Change> {
         let mut costs: BTreeMap<ClassId, u128> = BTreeMap::new();
-        for (own, delay) in (0..).map(ClassId).zip(&self.delays.classes) {
-            for (cause, time) in &delay.parts {
+        for (own, totals) in (0..).map(ClassId).zip(&self.delays.classes) {
+            for ((_, cause), time) in &totals.parts {
                 if let Cause::Wait(explain::Cause::OnLink(class) | explain::Cause::Before(class, _)) =
                     cause
                     && *class != own
@@ -160,7 +159,7 @@ impl Candidates<'_> {
             }
         }
         // A class without which none of the packets would be there is no help.
-        let asked = self.delays.classes.iter().filter(|delay| delay.packets > 0).count();
+        let asked = self.delays.classes.iter().filter(|totals| totals.packets > 0).count();
         let is_alone =
             |class: &ClassId| asked == 1 && self.delays.classes[class.index()].packets > 0;
         let mut costs: Vec<_> = costs.into_iter().filter(|(class, _)| !is_alone(class)).collect();

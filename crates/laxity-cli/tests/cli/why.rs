@@ -93,6 +93,26 @@ fn where_no_change_helps_it_is_said() {
     assert!(is_said, "{printed}");
 }
 
+/// Packets of the warm-up count neither in the run nor here; by its number each can be asked for.
+#[test]
+fn packets_are_counted_from_the_end_of_the_warm_up_on() {
+    let plan = "version = 1\nlink = { rate = \"1mbit\" }\nscheduler = { kind = \"edf\" }\n\
+                run = { duration = \"2s\", warm-up = \"500ms\" }\n\
+                [class.a]\ndeadline = \"3ms\"\n\
+                arrival = { bucket = \"1500b\", rate = \"700kbit\", packet = \"250b\" }\n\
+                [[source]]\nclass = \"a\"\nmodel = \"poisson\"\nrate = \"700kbit\"\n\
+                packet = \"250b\"\n";
+    let folder = Folder::with_plan(plan);
+    let run = folder.laxity(&["run", "plan.toml", "--json"]).printed(1);
+    let run: Value = serde_json::from_str(&run).unwrap();
+    let (sent, missed) = (&run["classes"][0]["sent"], &run["classes"][0]["deadline_misses"]);
+    assert_eq!(json(&folder, &[])["matched"], *sent);
+    assert_eq!(json(&folder, &["--missed"])["matched"], *missed);
+    assert!(missed.as_u64() > Some(0) && missed.as_u64() < sent.as_u64());
+    let first = &json(&folder, &["--packet", "0"])["packets"][0];
+    assert!(first["arrival_ns"].as_u64().unwrap() < 500_000_000);
+}
+
 /// In a network the classes of a recording can be left out, too.
 #[test]
 fn a_class_of_a_recording_is_left_out_in_a_network() {
