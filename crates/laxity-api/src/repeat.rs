@@ -1,18 +1,17 @@
 //! A live link's ledger again, in the simulator.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
 
 use laxity::packet::Packet;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_forward::ledger::{Entry, Header, LedgerError, Reader};
-use laxity_forward::{ArrivedPacket, Event};
+use laxity_forward::{ArrivedPacket, DeliveredPacket, Event, LossCause};
 use laxity_plan::discipline::Kind;
 use laxity_plan::{Plan, PlanError};
-use laxity_sim::record::{Fate, Observer, Record};
+use laxity_sim::record::{Fate, Observer, Record, WireFate};
 use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, Wrong, replay_on};
 use laxity_sim::source::Arrival;
 use laxity_sim::trace::PerfettoTrace;
@@ -28,12 +27,26 @@ pub struct Repetition {
     pub sent: u64,
     /// Packets that were dropped, by both alike.
     pub dropped: u64,
+    /// What became of packets on a wire that was emulated, if there was one; by both alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire: Option<WireRepetition>,
     /// Plans that were followed after the first one.
     pub reloads: u64,
     /// The first packet on which the ledger and the simulator disagree.
     pub difference: Option<Difference>,
     /// Whether the ledger ends within a record, as when its writer was killed.
     pub cut_short: bool,
+}
+
+/// What became of packets on a wire that was emulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WireRepetition {
+    /// Packets and copies that came out.
+    pub delivered: u64,
+    /// Copies among them.
+    pub copies: u64,
+    /// Packets that were lost.
+    pub lost: u64,
 }
 
 /// A packet on which the ledger and the simulator disagree, in words.
@@ -76,11 +89,14 @@ impl LedgerLink {
     pub(crate) fn read(ledger: impl Read, others: &[Kind]) -> Result<LedgerLink, RepeatError> {
         let reader = Reader::new(ledger)?;
         let mut link = LedgerLink { header: reader.header(), plans: vec![], text: String::new() };
+        let mut files = BTreeMap::new();
         for entry in reader {
             match entry {
+                Ok(Entry::File { key, text }) => drop(files.insert(key, text)),
                 Ok(Entry::Plan(text)) => {
-                    link.plans.push(Plan::parse_for(&text, "ledger", Path::new(""), others)?);
+                    link.plans.push(Plan::parse_with(&text, "ledger", &files, others)?);
                     link.text = text;
+                    files.clear();
                 }
                 Ok(Entry::Event(_)) => {}
                 Err(LedgerError::CutShort { .. }) => break,
@@ -161,9 +177,16 @@ pub(crate) fn repeat_on<S: Scheduler>(
 /// What becomes of packets, by the ledger and by the simulator, as far as not compared yet.
 #[derive(Default)]
 struct Fates {
-    ledger: VecDeque<Record>,
-    simulator: VecDeque<Record>,
+    ledger: VecDeque<Outcome>,
+    simulator: VecDeque<Outcome>,
     repeated: Repetition,
+}
+
+/// What becomes of a packet at the link, or of the packet of a number on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Link(Record),
+    Wire(u64, WireFate),
 }
 
 impl Fates {
@@ -172,10 +195,22 @@ impl Fates {
             if told != done {
                 return self.differ();
             }
-            match told.fate {
-                Fate::Sent { .. } => self.repeated.sent += 1,
-                Fate::Dropped(_) => self.repeated.dropped += 1,
-                Fate::Queued => {}
+            match told {
+                Outcome::Link(told) => match told.fate {
+                    Fate::Sent { .. } => self.repeated.sent += 1,
+                    Fate::Dropped(_) => self.repeated.dropped += 1,
+                    Fate::Queued => {}
+                },
+                Outcome::Wire(_, fate) => {
+                    let wire = self.repeated.wire.get_or_insert_default();
+                    match fate {
+                        WireFate::Lost | WireFate::NoRoom => wire.lost += 1,
+                        WireFate::Delivered { is_copy, .. } => {
+                            wire.delivered += 1;
+                            wire.copies += u64::from(*is_copy);
+                        }
+                    }
+                }
             }
             self.ledger.pop_front();
             self.simulator.pop_front();
@@ -191,7 +226,10 @@ impl Fates {
     }
 
     fn differ(&mut self) {
-        let said = |record: Option<&Record>| record.map(|record| format!("{record:?}"));
+        let said = |outcome: Option<&Outcome>| match outcome? {
+            Outcome::Link(record) => Some(format!("{record:?}")),
+            Outcome::Wire(number, fate) => Some(format!("packet {number} on the wire: {fate:?}")),
+        };
         let (ledger, simulator) = (said(self.ledger.front()), said(self.simulator.front()));
         self.repeated.difference.get_or_insert(Difference { ledger, simulator });
     }
@@ -207,7 +245,13 @@ impl Observer for FateObserver<'_> {
             Fate::Dropped(_) => None,
             Fate::Sent { .. } | Fate::Queued => record.deadline,
         };
-        fates.simulator.push_back(Record { deadline, ..*record });
+        fates.simulator.push_back(Outcome::Link(Record { deadline, ..*record }));
+        fates.compare();
+    }
+
+    fn crossed(&mut self, number: u64, fate: WireFate) {
+        let mut fates = self.0.borrow_mut();
+        fates.simulator.push_back(Outcome::Wire(number, fate));
         fates.compare();
     }
 }
@@ -224,7 +268,7 @@ impl<R: Read> Steps<'_, R> {
         loop {
             match self.entries.next()? {
                 Ok(Entry::Event(event)) => return Some(event),
-                Ok(Entry::Plan(_)) => {}
+                Ok(Entry::Plan(_) | Entry::File { .. }) => {}
                 Err(error) => {
                     self.error = Some(error);
                     return None;
@@ -235,9 +279,13 @@ impl<R: Read> Steps<'_, R> {
 
     fn tells(&mut self, number: u64, packet: Packet, deadline: Option<Nanos>, fate: Fate) {
         let packet = Packet { handle: number, ..packet };
-        let mut fates = self.fates.borrow_mut();
         let set_out = packet.arrival;
-        fates.ledger.push_back(Record { packet, set_out, hop: None, deadline, fate });
+        self.expects(Outcome::Link(Record { packet, set_out, hop: None, deadline, fate }));
+    }
+
+    fn expects(&mut self, outcome: Outcome) {
+        let mut fates = self.fates.borrow_mut();
+        fates.ledger.push_back(outcome);
         fates.compare();
     }
 
@@ -275,6 +323,18 @@ impl<R: Read> Iterator for Steps<'_, R> {
                 Event::Dropped(dropped) => {
                     let fate = Fate::Dropped(dropped.reason);
                     self.tells(dropped.number, dropped.packet, None, fate);
+                }
+                Event::Lost(lost) => {
+                    let fate = match lost.cause {
+                        LossCause::Chance => WireFate::Lost,
+                        LossCause::NoRoom => WireFate::NoRoom,
+                    };
+                    self.expects(Outcome::Wire(lost.number, fate));
+                }
+                Event::Delivered(delivered) => {
+                    let DeliveredPacket { number, due, is_copy, time, .. } = delivered;
+                    self.expects(Outcome::Wire(number, WireFate::Delivered { due, is_copy }));
+                    return Some(Step::Delivery { time });
                 }
                 Event::Idle { lateness, .. } => return Some(Step::Choice { lateness }),
                 Event::Reloaded { time, kept } => {

@@ -29,7 +29,8 @@ pub(crate) use fit::Fit;
 pub(crate) use import::{ImportFrom, ImportTc};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    Apply, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Status, Watch,
+    Apply, Emulate, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Running,
+    Status, Watch,
 };
 pub(crate) use replay::Replay;
 #[cfg(feature = "papers")]
@@ -58,7 +59,8 @@ Exit codes:
      exceeded, packets of a promised class dropped, a window with more losses than its class
      tolerates) or a figure lies outside its tolerance
   2  bad input or usage; nothing was written
-  3  the system refused (permission, disk)";
+  3  the system refused (permission, disk)
+`emulate` ends with the exit code of its command.";
 
 /// One thing to do.
 #[derive(Debug, Subcommand)]

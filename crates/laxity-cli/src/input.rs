@@ -177,7 +177,7 @@ impl Inputs {
             }
             _ => None,
         });
-        let files = plan.files.iter().filter_map(|PlanFile { key, file }| {
+        let files = plan.files.iter().filter_map(|PlanFile { key, file, .. }| {
             Some((identity(file)?, format!("`{key}` of the plan, {}", file.display())))
         });
         Inputs(given.chain(recordings).chain(files).collect())

@@ -32,7 +32,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments =
         Arguments::try_parse_from(&arguments).unwrap_or_else(|error| usage(&error, &arguments));
     match commands::run(&arguments.command) {
-        Ok(kept) => kept as u8,
+        Ok(promises) => promises.code(),
         Err(failure) => failure.report(),
     }
 }

@@ -3,6 +3,7 @@
 mod apply;
 mod control_socket;
 mod demo;
+mod emulate;
 mod forwarding;
 mod kernel;
 mod live;
@@ -25,6 +26,7 @@ use crate::failure::Failure;
 pub(crate) fn run(command: &LinuxCommand) -> Result<Promises, Failure> {
     match command {
         LinuxCommand::Live(live) => live::run(live),
+        LinuxCommand::Emulate(emulate) => emulate::run(emulate),
         LinuxCommand::Apply(apply) => apply::run(apply),
         LinuxCommand::Status(status) => status::run(status),
         LinuxCommand::Reload(reload) => reload::run(&reload.instance),
@@ -40,7 +42,8 @@ impl From<LiveError> for Failure {
             error @ (LiveError::OneInterface(_)
             | LiveError::Network
             | LiveError::OneLink
-            | LiveError::XdpRouters) => Failure::input(error),
+            | LiveError::XdpRouters
+            | LiveError::XdpWire) => Failure::input(error),
             error => Failure::system(error),
         }
     }

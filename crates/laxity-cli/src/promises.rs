@@ -8,9 +8,20 @@ pub(crate) enum Promises {
     /// A plan does not fit, a deadline was missed or a figure lies outside its tolerance: exit
     /// code 1.
     Broken,
+    /// Another command ran, and its exit code is this.
+    Command(u8),
 }
 
 impl Promises {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Promises::Kept => 0,
+            Promises::Broken => 1,
+            Promises::Command(code) => code,
+        }
+    }
+
     /// Kept if this is so.
     pub(crate) fn kept_if(kept: bool) -> Promises {
         if kept { Promises::Kept } else { Promises::Broken }

@@ -14,13 +14,14 @@ pub enum Refusal {
     Network,
     /// A link has a rate that changes over time.
     #[error(
-        "`rate-trace` is for simulations: a link that is forwarded over has the rate that it has; take it out"
+        "`rate-trace` is for simulations and for plans of one link: routers have real links, with the rates that they \
+         have; take it out"
     )]
     Varying,
     /// A link delays packets by chance, or doubles them.
     #[error(
-        "`jitter`, `reorder` and `duplicate` are for simulations: a link that is forwarded over does to packets what it \
-         does; take them out"
+        "`jitter`, `reorder` and `duplicate` are for simulations and for plans of one link: routers have real links; \
+         take them out"
     )]
     Disturbed,
     /// Its discipline is one for networks.

@@ -20,8 +20,14 @@ pub enum Event {
         /// Its class.
         class: ClassId,
     },
-    /// Its transmission starts: the buffer is to be handed to the interface.
+    /// Its transmission starts. The buffer is to be handed to the interface, unless the packet is
+    /// [under way](SentPacket::is_under_way) then.
     Sent(SentPacket),
+    /// A packet that is under way comes out of the wire: its buffer is to be handed to the
+    /// interface.
+    Delivered(DeliveredPacket),
+    /// A packet that was sent is lost on the wire: its buffer is free.
+    Lost(LostPacket),
     /// A packet is dropped: its buffer is free.
     Dropped(DroppedPacket),
     /// The link could send, and its scheduler gave it nothing.
@@ -87,6 +93,51 @@ pub struct SentPacket {
     /// included: its delay is at most its bound and this. That is what was lost and how far what is
     /// behind is in arrears, and under static priority what goes first for it.
     pub allowance: Nanos,
+    /// Whether it goes on a wire that is emulated. Then it is lost there next, or delivered later.
+    pub is_under_way: bool,
+}
+
+/// A packet, or a copy of it, that comes out of a wire that is emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveredPacket {
+    /// Its number.
+    pub number: u64,
+    /// Its class when it was sent.
+    pub class: ClassId,
+    /// Its length on the link in bytes.
+    pub length: u32,
+    /// The caller's handle.
+    pub handle: u64,
+    /// When it comes out by the plan.
+    pub due: Nanos,
+    /// When it does.
+    pub time: Nanos,
+    /// Whether it is a copy that the wire made.
+    pub is_copy: bool,
+    /// Whether its buffer is needed once more, because the packet or its copy is still under way.
+    pub is_needed: bool,
+}
+
+/// A packet that is lost on a wire that is emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostPacket {
+    /// Its number.
+    pub number: u64,
+    /// The packet, under the caller's handle.
+    pub packet: Packet,
+    /// When.
+    pub time: Nanos,
+    /// Why.
+    pub cause: LossCause,
+}
+
+/// Why a packet is lost on a wire that is emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossCause {
+    /// The plan's losses.
+    Chance,
+    /// The wire has as many packets on it as there is memory for.
+    NoRoom,
 }
 
 /// A packet as it is dropped.
@@ -103,17 +154,26 @@ pub struct DroppedPacket {
 }
 
 impl Event {
-    /// The packet whose buffer is handed to the interface, or free.
+    /// The packet that leaves the queue: its buffer goes to the interface or a wire, or is free.
     pub fn leaving(&self) -> Option<&Packet> {
         match self {
             Event::Sent(SentPacket { packet, .. })
             | Event::Dropped(DroppedPacket { packet, .. }) => Some(packet),
             Event::Arrived(_)
             | Event::Nonconforming { .. }
+            | Event::Delivered(_)
+            | Event::Lost(_)
             | Event::Idle { .. }
             | Event::Reloaded { .. }
             | Event::Kept { .. } => None,
         }
+    }
+}
+
+impl DeliveredPacket {
+    /// How much later it comes out than by the plan.
+    pub fn lateness(&self) -> Nanos {
+        self.time.saturating_sub(self.due)
     }
 }
 

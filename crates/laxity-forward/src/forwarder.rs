@@ -8,11 +8,14 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
 use crate::error::Refusal;
-use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket, Sink};
+use crate::event::{
+    ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink,
+};
 use crate::gate;
 use crate::outlet::Outlet;
 use crate::prepared::PreparedPlan;
 use crate::queued::{PacketList, QueuedPacket};
+use crate::under_way::UnderWay;
 
 /// What is not in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,7 @@ pub struct Forwarder {
     pub(crate) settings: Settings,
     pub(crate) outlet: Outlet,
     pub(crate) held: PacketList,
+    pub(crate) under_way: UnderWay,
     pub(crate) now: Nanos,
     /// How many packets have arrived.
     arrived: u64,
@@ -80,10 +84,12 @@ impl Forwarder {
     /// # Errors
     /// If the plan is not of a link, or does not say where all frames go.
     pub fn new(plan: Plan, settings: Settings) -> Result<Self, Refusal> {
-        let rate = plan.link.rate;
+        let (link, is_emulated) = (plan.link.transmitter(), plan.link.wire.is_some());
+        let followed = PreparedPlan::new(plan, &settings)?;
         Ok(Forwarder {
-            followed: PreparedPlan::new(plan, &settings)?,
-            outlet: Outlet::new(rate, settings.catch_up),
+            under_way: UnderWay::new(followed.wire.as_ref()),
+            followed,
+            outlet: Outlet::new(link, settings.catch_up, is_emulated),
             held: PacketList::new(settings.backlog.packets),
             now: Nanos::ZERO,
             arrived: 0,
@@ -124,16 +130,18 @@ impl Forwarder {
     }
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None`
-    /// if nothing is queued. What is sent at once is at most what the link takes in the catch-up,
-    /// and a packet.
+    /// if nothing is queued or under way. What is sent at once is at most what the link takes in
+    /// the catch-up, and a packet.
     pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
         let now = gate::advance(&mut self.now, now);
         loop {
-            let due = self.outlet.due()?;
-            if due > now {
-                return Some(due);
+            while let Some(delivered) = self.under_way.land(now) {
+                sink(&Event::Delivered(delivered));
             }
-            self.choose(due, now, sink);
+            match self.outlet.due() {
+                Some(due) if due <= now => self.choose(due, now, sink),
+                due => return due.into_iter().chain(self.under_way.next_due()).min(),
+            }
         }
     }
 
@@ -145,7 +153,8 @@ impl Forwarder {
             sink(&Event::Idle { time: now, lateness });
             return self.outlet.idles(now, self.followed.port.next_ready(now));
         };
-        let start = self.outlet.start(due, now, dispatch.packet.length);
+        let Packet { arrival, length, .. } = dispatch.packet;
+        let start = self.outlet.start(arrival, due, now, length);
         self.followed.port.sent(&dispatch.packet, start.departure);
         let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
             self.held.remove(dispatch.packet.handle);
@@ -160,9 +169,22 @@ impl Forwarder {
             lateness,
             departure: start.departure,
             allowance: self.followed.growths[packet.class.index()].delay_for(start.late),
+            is_under_way: self.followed.wire.is_some(),
         }));
+        if let Some(cause) = self.launch(number, &packet, start.departure) {
+            sink(&Event::Lost(LostPacket { number, packet, time: now, cause }));
+        }
         let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
         self.outlet.goes_on(now, self.followed.port.next_ready(now), oldest);
+    }
+
+    /// Puts a packet on the wire, if there is one. Returns why it is lost there.
+    fn launch(&mut self, number: u64, packet: &Packet, departure: Nanos) -> Option<LossCause> {
+        match self.followed.wire.as_mut()?.next(departure) {
+            None => Some(LossCause::Chance),
+            Some(arrivals) if self.under_way.launch(number, packet, arrivals) => None,
+            Some(_) => Some(LossCause::NoRoom),
+        }
     }
 
     /// What is not in the plan.

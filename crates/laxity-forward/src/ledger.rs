@@ -1,10 +1,10 @@
 //! A ledger of all events, which suffices to repeat a run to the last dispatch and drop.
 //!
 //! A file consists of the line `laxity ledger 2`, the settings that a repetition needs, and a
-//! record for each [`Entry`]. The first entry is the plan's text. A record is a byte for its kind,
-//! followed by its numbers in LEB128: seven bits in a byte, the last byte below 128. Times are
-//! written as differences, and most differences are short. A packet takes about 30 bytes. The
-//! caller's handles are not written.
+//! record for each [`Entry`]. The plan's text comes first, behind the files that the plan names. A
+//! record is a byte for its kind, followed by its numbers in LEB128: seven bits in a byte, the last
+//! byte below 128. Times are written as differences, and most differences are short. A packet takes
+//! about 30 bytes. The caller's handles are not written.
 
 mod code;
 mod reader;
@@ -46,12 +46,19 @@ pub enum Entry {
     /// The text of the plan that is followed from the start, or from the next
     /// [reload](Event::Reloaded) on.
     Plan(String),
+    /// A file that the next plan names.
+    File {
+        /// The key that names it, such as `link.rate-trace`.
+        key: String,
+        /// What it holds.
+        text: String,
+    },
     /// Something happened.
     Event(Event),
 }
 
-/// The longest text of a plan, in bytes.
-pub const LONGEST_PLAN: u64 = 64 << 20;
+/// The longest text of a plan or a file, in bytes.
+pub const LONGEST_TEXT: u64 = 64 << 20;
 
 /// Why a ledger cannot be read.
 #[derive(Debug, Error)]

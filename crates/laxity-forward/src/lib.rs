@@ -48,6 +48,11 @@
 //! queued stands in a slab of [`Settings::backlog`] places, flows in a table of
 //! [`Settings::flows`], and schedulers keep what they have grown to.
 //!
+//! Where a plan [says](laxity_plan::model::LinkSpec::wire) what the wire behind the link does to
+//! packets, that wire is emulated: a packet that is sent is lost there, or
+//! [delivered](Event::Delivered) when it comes out. What is made up for then costs no accuracy, as
+//! long as it is less than the delay of the wire.
+//!
 //! # What holds
 //!
 //! A thread that forwards is woken late now and then. Each [`SentPacket`] reports the
@@ -91,10 +96,13 @@ mod queued;
 mod reload;
 pub mod router;
 pub mod segment;
+mod under_way;
 
 pub use cache::Classification;
 pub use classify::Sorter;
 pub use error::Refusal;
-pub use event::{ArrivedPacket, DroppedPacket, Event, SentPacket, Sink};
+pub use event::{
+    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink,
+};
 pub use forwarder::{Forwarder, Frame, Settings};
 pub use prepared::PreparedPlan;

@@ -2,7 +2,7 @@
 
 use laxity::link::Link;
 use laxity::pacer::Pacer;
-use laxity::units::{Nanos, Rate};
+use laxity::units::Nanos;
 
 /// The link as its sender keeps it.
 ///
@@ -12,10 +12,15 @@ use laxity::units::{Nanos, Rate};
 /// that everything comes later by `lost`: the time in which the link could have sent and did not.
 /// The line is behind these times by its arrears. [`Start::late`] is the sum of `lost` and the
 /// arrears.
+///
+/// Where the line is emulated, nothing real is behind the sender: a packet leaves the line at the
+/// time that the pacer counts, but not before it could have if it had been sent when it arrived.
+/// Arrears come about only by packets that arrived while the sender was late.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
     pacer: Pacer,
     line: Link,
+    is_emulated: bool,
     /// Since when, or from when on, there is something to send; `None` if nothing is queued.
     ready: Option<Nanos>,
     /// How long the link could have sent and did not, since it was last idle.
@@ -33,9 +38,10 @@ pub(crate) struct Start {
 const ROUNDING: Nanos = Nanos(1);
 
 impl Outlet {
-    pub(crate) fn new(rate: Rate, catch_up: Nanos) -> Self {
-        let (pacer, line) = (Pacer::new(rate, catch_up), Link::new(rate));
-        Outlet { pacer, line, ready: None, lost: Nanos::ZERO }
+    /// Of an idle link, behind which a line like it is, real or emulated.
+    pub(crate) fn new(link: Link, catch_up: Nanos, is_emulated: bool) -> Self {
+        let pacer = Pacer::over(link.clone(), catch_up);
+        Outlet { pacer, line: link, is_emulated, ready: None, lost: Nanos::ZERO }
     }
 
     /// When the link may start the next packet.
@@ -74,33 +80,34 @@ impl Outlet {
         };
     }
 
-    /// Sends a packet that could have been sent at `due`.
-    pub(crate) fn start(&mut self, due: Nanos, now: Nanos, length: u32) -> Start {
+    /// Sends a packet that arrived at `arrival` and could have been sent at `due`.
+    pub(crate) fn start(&mut self, arrival: Nanos, due: Nanos, now: Nanos, length: u32) -> Start {
         let counted = self.pacer.start(due, now, length);
         if counted.from > due {
-            self.lost = self.lost.saturating_add(counted.from - due + ROUNDING);
+            let lost = self.pacer.link().capacity(due, counted.from);
+            self.lost = self.lost.saturating_add(lost.saturating_add(ROUNDING));
         }
-        let departure = self.line.transmit(now.max(self.line.free_at()), length);
+        let begin = if self.is_emulated { counted.from.max(arrival) } else { now };
+        let departure = self.line.transmit(begin.max(self.line.free_at()), length);
         let behind = departure.saturating_sub(counted.until);
         Start { departure, late: self.lost.saturating_add(behind) }
     }
 
-    /// The link's rate.
-    pub(crate) fn rate(&self) -> Rate {
-        self.line.rate()
+    /// Goes on as another link, with a line behind it that is emulated or not.
+    pub(crate) fn change_to(&mut self, link: Link, is_emulated: bool) {
+        self.pacer.change_to(link.clone());
+        self.line.change_to(link);
+        self.is_emulated = is_emulated;
     }
 
     /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the
     /// link has been late ever since, or at least until it has sent what is on its way.
     pub(crate) fn changes_hands(
         &mut self,
-        rate: Rate,
         now: Nanos,
         next_ready: Option<Nanos>,
         oldest: Option<Nanos>,
     ) {
-        self.pacer.set_rate(rate);
-        self.line.set_rate(rate);
         self.ready = None;
         self.goes_on(now, next_ready, oldest);
         let (begin, end) = (oldest.unwrap_or(now), self.pacer.free_at());

@@ -10,6 +10,7 @@ use laxity_plan::discipline::Growth;
 use crate::classify::Sorter;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
+use crate::under_way::EmulatedWire;
 
 /// A plan that is ready to be followed: what takes time and memory is done.
 pub struct PreparedPlan {
@@ -18,6 +19,7 @@ pub struct PreparedPlan {
     pub(crate) policer: Policer,
     pub(crate) growths: Vec<Growth>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
+    pub(crate) wire: Option<EmulatedWire>,
 }
 
 impl PreparedPlan {
@@ -29,9 +31,6 @@ impl PreparedPlan {
         if plan.network.is_some() {
             return Err(Refusal::Network);
         }
-        if plan.link.trace.is_some() {
-            return Err(Refusal::Varying);
-        }
         if plan.scheduler.room().is_of_networks {
             return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
         }
@@ -41,6 +40,7 @@ impl PreparedPlan {
             policer: plan.policer(Nanos::ZERO),
             growths: plan.growths(),
             port: Port::new(plan.build_scheduler(settings.seed), books),
+            wire: EmulatedWire::new(&plan, settings.seed),
             plan,
         })
     }

@@ -29,6 +29,9 @@ impl Forwarder {
     /// what the new plan guarantees holds from the first packet on, with nothing else to be said
     /// about those between two plans.
     ///
+    /// What is on a wire comes out when it would have. A new wire draws anew, and keeps its packets
+    /// behind those of the old one.
+    ///
     /// # Errors
     /// If the plan cannot be followed, in which case nothing has changed.
     pub fn reload(
@@ -40,6 +43,10 @@ impl Forwarder {
         let now = gate::advance(&mut self.now, now);
         let kept = self.classes_under(next)?;
         mem::swap(&mut self.followed, next);
+        if let (Some(wire), Some(before)) = (&mut self.followed.wire, &next.wire) {
+            wire.follow(before);
+        }
+        self.under_way.make_room(self.followed.wire.as_ref());
         sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
         let Forwarder { followed: PreparedPlan { plan, policer, port, .. }, outlet, held, .. } =
             self;
@@ -52,7 +59,8 @@ impl Forwarder {
             port.take_over(packet.arrival, packet, &mut drops(held, now, sink));
         }
         let oldest = held.oldest().map(|queued| queued.packet.arrival);
-        outlet.changes_hands(plan.link.rate, now, port.next_ready(now), oldest);
+        outlet.change_to(plan.link.transmitter(), plan.link.wire.is_some());
+        outlet.changes_hands(now, port.next_ready(now), oldest);
         Ok(())
     }
 

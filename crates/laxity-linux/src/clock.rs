@@ -66,6 +66,24 @@ impl Clock {
     }
 }
 
+/// The time since a moment, on [`Clock::Monotonic`].
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    started: Nanos,
+}
+
+impl Stopwatch {
+    /// Starts one now.
+    pub fn start() -> Self {
+        Stopwatch { started: Clock::Monotonic.now() }
+    }
+
+    /// The time since it was started.
+    pub fn elapsed(self) -> Nanos {
+        Clock::Monotonic.now().saturating_sub(self.started)
+    }
+}
+
 /// How long this thread has been running on a processor.
 pub fn processor_time() -> Nanos {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -50,6 +50,7 @@
 //! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
 //! | [`host`] | the machine's name |
+//! | [`child`] | programs that are started |
 //! | [`namespace`] | network namespaces and cables between them, for tests and demonstrations |
 //!
 //! # Which backend
@@ -69,6 +70,7 @@
 #![deny(missing_docs)]
 #![warn(clippy::exhaustive_enums)]
 
+pub mod child;
 pub mod clock;
 mod error;
 pub mod frames;

@@ -4,6 +4,8 @@
 //! sockets in it, so do the interfaces that are in it. Nothing is left behind, however a process
 //! ends.
 
+mod routes;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -195,6 +197,12 @@ impl Namespace {
         // SAFETY: takes integers only, and moves only the calling thread.
         done(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })
     }
+}
+
+/// Whether this process may make interfaces in the network namespace that it is in, and other
+/// namespaces.
+pub fn is_able() -> bool {
+    has_capability(Capability::CAP_SYS_ADMIN) && has_capability(Capability::CAP_NET_ADMIN)
 }
 
 /// Makes this process, which must have no other threads yet, root of a user namespace of its own if

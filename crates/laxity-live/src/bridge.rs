@@ -9,14 +9,17 @@ use std::io;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds};
+use laxity_forward::{
+    DeliveredPacket, Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds,
+};
+use laxity_linux::clock::Stopwatch;
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
-use crate::cut::Cutter;
+use crate::cut::{Cut, Cutter};
 use crate::worker::{Counts, Turn};
 
-pub use self::measurement::{SideEvent, WayMeasurement};
+pub use self::measurement::{SideEvent, WayMeasurement, WireMeasurement};
 pub use self::thread::{Forwarding, Recorder};
 
 /// How the frames of one direction are ordered.
@@ -36,6 +39,9 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
+    /// By the side at which frames arrive, how many were to be delivered twice and were not.
+    uncopied: [u64; 2],
+    time: Stopwatch,
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -44,7 +50,13 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
+        let (arrived, cutters, uncopied) = Default::default();
+        Bridge { backend, ways, arrived, cutters, uncopied, time: Stopwatch::start() }
+    }
+
+    /// The time since it was made, which is that of its events on a thread of its own.
+    pub fn time(&self) -> Stopwatch {
+        self.time
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
@@ -93,7 +105,7 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, cutters } = self;
+        let Bridge { backend, ways, arrived, cutters, .. } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
@@ -119,13 +131,16 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> Option<Nanos> {
-        let Bridge { backend, ways, .. } = self;
-        match &mut ways[at.index()] {
-            Way::Plain => None,
-            Way::Scheduled(forwarder) => {
-                forwarder.poll(now, &mut |event| follow(backend, at, event, observer))
+        let Bridge { backend, ways, uncopied, .. } = self;
+        let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
+        forwarder.poll(now, &mut |event| {
+            follow(backend, at, event, observer);
+            if let Event::Delivered(delivered) = event
+                && !deliver(backend, at, delivered)
+            {
+                uncopied[at.index()] += 1;
             }
-        }
+        })
     }
 
     /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it
@@ -152,7 +167,12 @@ impl<B: Backend> Bridge<B> {
     pub fn counts(&mut self) -> io::Result<Counts> {
         let interfaces = Side::BOTH.into_iter().map(|side| self.backend.statistics(side));
         let interfaces = interfaces.collect::<io::Result<_>>()?;
-        let cut = self.cutters.iter().map(Cutter::lost).collect();
+        let lost = self.cutters.iter().map(Cutter::lost).zip(self.uncopied);
+        let lost = lost.map(|(cut, uncopied)| Cut {
+            crowded_out: cut.crowded_out + uncopied,
+            ..cut
+        });
+        let cut = lost.collect();
         Ok(Counts { interfaces, cut, ..Counts::default() })
     }
 
@@ -199,12 +219,23 @@ fn follow(
     }
     observer(at, event, backend.pool());
     match event {
+        Event::Sent(sent) if sent.is_under_way => {}
         Event::Sent(sent) => backend.send(at.other(), handle(&sent.packet)),
         Event::Dropped(dropped) => backend.release(handle(&dropped.packet)),
+        Event::Lost(lost) => backend.release(handle(&lost.packet)),
         Event::Arrived(_)
+        | Event::Delivered(_)
         | Event::Nonconforming { .. }
         | Event::Idle { .. }
         | Event::Reloaded { .. }
         | Event::Kept { .. } => {}
     }
+}
+
+/// Hands over a frame that comes out of a wire, or a copy where it comes out once more. Returns
+/// whether there was room for the copy.
+fn deliver(backend: &mut impl Backend, at: Side, delivered: &DeliveredPacket) -> bool {
+    let frame = Handle(delivered.handle as u32);
+    let frame = if delivered.is_needed { backend.pool_mut().copy(frame) } else { Some(frame) };
+    frame.map(|frame| backend.send(at.other(), frame)).is_some()
 }

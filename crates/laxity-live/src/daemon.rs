@@ -6,13 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
-use laxity_linux::clock::{Clock, tai_offset};
-use laxity_linux::frames::{Backend, Pool, Side};
+use laxity_linux::clock::tai_offset;
+use laxity_linux::frames::{BATCH, Backend, Pool, Side};
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
+use laxity_plan::wire::MOST_UNDER_WAY;
 
 use crate::bridge::task::{BridgeTask, Next};
 use crate::bridge::{Bridge, Forwarding, Way};
@@ -42,6 +43,9 @@ pub struct Daemon {
     pub capture: Option<PathBuf>,
     /// Questions of other processes.
     pub requests: Receiver<Request>,
+    /// Whether a command runs in the foreground, to which SIGINT is left. SIGHUP ends the process
+    /// then.
+    pub has_command: bool,
 }
 
 /// Sockets through which frames come and go.
@@ -61,6 +65,10 @@ const ROUTER_FRAMES: u32 = 4096;
 /// Bytes of frames that the kernel keeps for each interface of routers.
 const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;
 
+/// Frames for which there is memory at each interface of a link that is emulated: those on the
+/// wire, twice as many in queues as otherwise, and those that are being taken in.
+const EMULATED_FRAMES: u32 = MOST_UNDER_WAY as u32 + 2 * 8192 + 4 * BATCH as u32;
+
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
 
@@ -77,7 +85,11 @@ impl Daemon {
         sockets: FrameSockets,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        let (ends, options) = (interfaces.each_ref(), packet::Options::default());
+        let is_emulated = is_emulated(&plans);
+        let (ends, mut options) = (interfaces.each_ref(), packet::Options::default());
+        if is_emulated {
+            options.frames = EMULATED_FRAMES;
+        }
         match sockets {
             FrameSockets::Ring => {
                 let ring = Ring::open(ends, &options)?;
@@ -87,6 +99,7 @@ impl Daemon {
                 let packet = Mmsg::open(ends, &options)?;
                 self.bridge_through(interfaces, plans, packet, keeper)
             }
+            FrameSockets::Xdp if is_emulated => Err(LiveError::XdpWire),
             FrameSockets::Xdp => {
                 let xdp = Xdp::open(ends, &xdp::Options::default())?;
                 self.bridge_through(interfaces, plans, xdp, keeper)
@@ -101,7 +114,7 @@ impl Daemon {
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        let mut process = Process::begin(self.requests)?;
+        let mut process = Process::begin(self.requests, self.has_command)?;
         let [there, back] = &plans;
         let ways = [way(there.as_ref(), backend.pool())?, way(back.as_ref(), backend.pool())?];
         let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
@@ -119,12 +132,12 @@ impl Daemon {
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
         let ledgers = ledgers(self.ledger, &plans, settings)?;
-        let now = Clock::Monotonic.now();
-        let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
+        let time = bridge.time();
+        let capture = capture(self.capture, [a.as_str(), b], time.elapsed(), keeper)?;
         let options = with_capture(self.options, capture.as_ref());
         let (worker, recorder) = Forwarding::start(bridge, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
-        let task = BridgeTask::new(plans, recorder, ledgers, capture);
+        let task = BridgeTask::new(time, plans, recorder, ledgers, capture);
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
@@ -167,7 +180,7 @@ impl Daemon {
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        let mut process = Process::begin(self.requests)?;
+        let mut process = Process::begin(self.requests, self.has_command)?;
         let on = plan.plan.network_plan().ok_or(LiveError::OneLink)?.analysis();
         let host = Host::new(&on, wired, backend)?;
         let links = Links::new(wired.iter().flat_map(|wired| wired.ends(on.network)))?;
@@ -196,6 +209,11 @@ impl Daemon {
     }
 }
 
+/// Whether one of the ways has a wire that is emulated.
+fn is_emulated(plans: &[Option<PlanText>; 2]) -> bool {
+    plans.iter().flatten().any(|plan| plan.plan.link.wire.is_some())
+}
+
 /// Starts the thread that reads plans again and makes them ready.
 fn prover(
     read: fn(&Path) -> Result<PlanText, String>,
@@ -205,9 +223,15 @@ fn prover(
     let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
     let paths = plans.each_ref().map(path);
     let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let has_room = is_emulated(plans);
     let next = move |at: Side| {
         let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
         let ready = read(path).and_then(|PlanText { plan, text, .. }| {
+            if plan.link.wire.is_some() && !has_room {
+                return Err("the plan has a wire to be emulated, for which no memory was taken: \
+                            end the link, and start it with this plan"
+                    .to_string());
+            }
             let prepared =
                 PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
             Ok(Next { at, text, prepared })
@@ -256,7 +280,7 @@ fn ledgers(
     let begin = |way, side: Side| match (&plans[side.index()], settings[side.index()]) {
         (Some(plan), Some(settings)) => {
             let path = folder.join(format!("{way}-{time}.ledger"));
-            Ledger::create(&path, &plan.text, settings).map(Some)
+            Ledger::create(&path, plan, settings).map(Some)
         }
         _ => Ok(None),
     };

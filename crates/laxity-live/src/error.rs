@@ -19,6 +19,11 @@ pub enum LiveError {
     /// AF_XDP sockets are for two interfaces.
     #[error("--backend xdp is for two interfaces: routers take ring or packet")]
     XdpRouters,
+    /// AF_XDP sockets have too little memory for a wire.
+    #[error(
+        "--backend xdp has no memory for frames on a wire that is emulated: take ring or packet"
+    )]
+    XdpWire,
     /// A plan to be watched has a network.
     #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
     Network,

@@ -21,6 +21,7 @@
 //! | [`client`] | asks what runs on this machine |
 //! | `confined` | threads that have given up all privileges |
 //! | [`cut`] | frames that a kernel left to the interface to cut |
+//! | [`emulate`] | a command behind an emulated link |
 //! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
@@ -32,6 +33,7 @@ mod confined;
 pub mod cut;
 pub mod daemon;
 pub mod demo;
+pub mod emulate;
 mod error;
 pub mod file;
 pub mod metrics;

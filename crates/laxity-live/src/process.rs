@@ -58,15 +58,20 @@ pub(crate) struct Process {
     service: Service,
     /// Whether the service was told by a signal to read its plans again, and has not yet.
     is_reloading: bool,
+    has_command: bool,
 }
 
 impl Process {
     /// Hears of signals from now on. Call it before there are other threads, so that these leave
-    /// signals to this one.
-    pub(crate) fn begin(requests: Receiver<Request>) -> Result<Self, LiveError> {
+    /// signals to this one. If it has a command in the foreground, SIGINT is left to that, and
+    /// SIGHUP ends it.
+    pub(crate) fn begin(
+        requests: Receiver<Request>,
+        has_command: bool,
+    ) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let service = Service::from_environment();
-        Ok(Process { signals, requests, service, is_reloading: false })
+        Ok(Process { signals, requests, service, is_reloading: false, has_command })
     }
 
     /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over,
@@ -84,12 +89,12 @@ impl Process {
             thread::sleep(LOOK);
             task.look()?;
             self.service.alive();
-            self.answer(task, prover)?;
+            let ends = self.answer(task, prover)?;
             let signals: Vec<i32> = self.signals.pending().collect();
-            if signals.iter().any(|signal| *signal != SIGHUP) {
+            if ends || signals.iter().any(|signal| self.ends_by(*signal)) {
                 break;
             }
-            if !signals.is_empty() {
+            if signals.contains(&SIGHUP) {
                 self.reload(prover);
             }
             self.follow(task, prover, begun);
@@ -98,19 +103,25 @@ impl Process {
         Ok(())
     }
 
+    fn ends_by(&self, signal: i32) -> bool {
+        signal != if self.has_command { SIGINT } else { SIGHUP }
+    }
+
+    /// Answers requests; returns whether the end is asked for.
     fn answer<T: Work>(
         &self,
         task: &mut T,
         prover: &mut Prover<T::Next>,
-    ) -> Result<(), WorkerError> {
+    ) -> Result<bool, WorkerError> {
         for request in self.requests.try_iter() {
             match request {
+                Request::End => return Ok(true),
                 // Who asked may have gone.
                 Request::Status(answer) => drop(answer.send(task.status()?)),
                 Request::Reload(answer) => prover.ask(Some(answer)),
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     fn reload<N: Send + 'static>(&mut self, prover: &mut Prover<N>) {
@@ -196,6 +207,7 @@ mod tests {
             requests: asked,
             service: Service::from_environment(),
             is_reloading: false,
+            has_command: false,
         };
         let (go_on, may_go_on) = mpsc::channel::<u8>();
         let mut prover = Prover::start(Vec::new(), move || may_go_on.recv().unwrap()).unwrap();

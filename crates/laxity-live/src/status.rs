@@ -7,6 +7,7 @@ pub mod interval;
 mod network;
 mod waits;
 mod watch;
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ pub(crate) use delay::FineDelays;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
 pub use waits::{Delayer, WaitStatus};
 pub use watch::{ClassWatch, WayWatch};
+pub use wire::WireStatus;
 
 /// A link at one moment. Counters count since the start or, under a plan, since it is followed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,6 +114,9 @@ pub struct WayStatus {
     /// though they were when they were handed over.
     #[serde(default)]
     pub held_up: bool,
+    /// What became of packets behind the link, where its wire is emulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<WireStatus>,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<WayWatch>,
@@ -195,6 +200,7 @@ impl WayStatus {
             broken: measured.broken,
             held_ns: measured.held.map(|held| held.0),
             held_up: is_held_up(measured.held, bounds),
+            wire: plan.link.wire.map(|_| WireStatus::new(&measured.wire)),
             ..WayStatus::from_classes(way, plan, classes)
         }
     }
@@ -210,6 +216,7 @@ impl WayStatus {
             broken: 0,
             held_ns: None,
             held_up: false,
+            wire: None,
             watched: None,
             classes,
         }

@@ -26,7 +26,6 @@ pub mod taps;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::sync::mpsc::Receiver;
 
 use laxity::units::Nanos;
@@ -77,20 +76,18 @@ impl Watch {
         {
             taps.look().map_err(LiveError::Frames)?;
             for request in requests.try_iter() {
-                answer(request, &mut taps).map_err(LiveError::Frames)?;
+                match request {
+                    Request::End => return taps.finish().map_err(LiveError::Frames),
+                    // Who asked may have gone.
+                    Request::Status(answer) => {
+                        drop(answer.send(taps.status().map_err(LiveError::Frames)?));
+                    }
+                    Request::Reload(answer) => drop(answer.send(Err(KEEPS.into()))),
+                }
             }
         }
         taps.finish().map_err(LiveError::Frames)
     }
-}
-
-fn answer(request: Request, taps: &mut Taps) -> io::Result<()> {
-    // Who asked may have gone.
-    match request {
-        Request::Status(answer) => drop(answer.send(taps.status()?)),
-        Request::Reload(answer) => drop(answer.send(Err(KEEPS.into()))),
-    }
-    Ok(())
 }
 
 /// Why a plan is not read again.

@@ -35,6 +35,7 @@ pub mod nesting;
 pub mod network;
 pub mod parallel;
 pub mod paths;
+pub mod random;
 pub mod rate_trace;
 mod raw;
 mod read;
@@ -44,6 +45,7 @@ mod shares;
 mod source;
 pub mod tdp;
 pub mod topology;
+pub mod wire;
 
 pub use build::Tails;
 pub use discipline::UnknownScheduler;

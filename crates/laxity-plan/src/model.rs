@@ -8,6 +8,7 @@ pub(crate) mod queue;
 pub(crate) mod scheduler;
 mod source;
 mod tcp;
+mod wire;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,15 +23,14 @@ pub use laxity::window::Loss;
 
 use crate::edit;
 pub use class::{Arrival, Class, Weight};
-pub use network::{
-    Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId, Reorder, WireLoss,
-};
+pub use network::{Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId};
 pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,
 };
 pub use source::{Dist, Model, ModelSource, Recording, Source, SourceId};
 pub use tcp::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
+pub use wire::{Reorder, WireLoss, WireSpec};
 
 /// A whole plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +62,8 @@ pub struct PlanFile {
     pub key: edit::Path,
     /// Where it is, as seen from the working directory.
     pub file: PathBuf,
+    /// What it holds.
+    pub text: Arc<str>,
 }
 
 impl Plan {
@@ -128,6 +130,10 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
+    /// What the wire behind it does to packets, where that is emulated when frames are forwarded:
+    /// if the plan says anything of it, or of a rate that changes. None in a network, whose links
+    /// have wires of their own.
+    pub wire: Option<WireSpec>,
     /// What it adds to the frames of captures and interfaces; every other length of a plan counts
     /// it already.
     pub overhead: Overhead,

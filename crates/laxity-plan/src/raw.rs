@@ -21,6 +21,7 @@ pub(crate) mod toml_error;
 mod topology;
 mod values;
 mod way;
+mod wire;
 mod words;
 
 use laxity::units::{Bytes, Nanos, Rate};
@@ -34,7 +35,7 @@ pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
 pub(crate) use lists::{Classes, Links, Nodes, Sources};
-pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
+pub(crate) use network::{Clock, NetworkLink, Node};
 pub(crate) use overhead::Overhead;
 pub(crate) use queue::Queue;
 pub(crate) use scheduler::Scheduler;
@@ -46,6 +47,7 @@ pub(crate) use values::{
     positive_or, within,
 };
 pub(crate) use way::Way;
+pub(crate) use wire::{Duplicate, Reorder, WireLoss};
 
 form::in_forms! {
     [] Arrivals;
@@ -116,8 +118,18 @@ pub(crate) struct Link {
     /// A file that says how the rate changes over time; `rate` is then what schedulers count on.
     /// Default not at all.
     pub rate_trace: Option<At<String>>,
-    /// The propagation delay of a network's links. Default 0s.
+    /// The propagation delay: of a network's links, else of the wire that `live` and `emulate` put
+    /// behind the link. Default 0s.
     pub delay: Option<Quantity<Nanos>>,
+    /// Packets that are lost on this wire. Default none.
+    pub loss: Option<At<Table<WireLoss>>>,
+    /// How much longer than `delay` a packet is on this wire. It stays behind those that were sent
+    /// before it. Default not at all.
+    pub jitter: Option<At<Distribution<Nanos>>>,
+    /// Packets that are held up on this wire and passed by those behind them. Default none.
+    pub reorder: Option<At<Table<Reorder>>>,
+    /// Packets that arrive twice. Default none.
+    pub duplicate: Option<At<Table<Duplicate>>>,
     /// What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or
     /// both in a table. Default 0b.
     pub overhead: Option<At<Overhead>>,

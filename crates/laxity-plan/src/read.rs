@@ -12,7 +12,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod topology;
+mod wire;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -26,7 +28,7 @@ use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw::{self, Fragments, SourceTables, positive, toml_error};
 use crate::source;
 use link::{delay, link};
-use outside::Outside;
+use outside::{Outside, Place};
 use scheduling::scheduling;
 
 /// The most classes of a network, each counted at every output.
@@ -96,28 +98,52 @@ impl Plan {
         folder: &Path,
         others: &[Kind],
     ) -> Result<Plan, PlanError> {
+        Plan::parse_at(text, name, Place::Folder(folder), others)
+    }
+
+    /// Reads a plan from its text and the texts of the files that it names, by the keys that name
+    /// them. `name` and `others` are as for [`Plan::parse_for`]. Recordings of sources are not
+    /// looked for before they are used.
+    ///
+    /// # Errors
+    /// As [`Plan::parse_for`], and if a file is not among them.
+    pub fn parse_with(
+        text: &str,
+        name: &str,
+        files: &BTreeMap<String, String>,
+        others: &[Kind],
+    ) -> Result<Plan, PlanError> {
+        Plan::parse_at(text, name, Place::Memory(files), others)
+    }
+
+    fn parse_at(
+        text: &str,
+        name: &str,
+        place: Place<'_>,
+        others: &[Kind],
+    ) -> Result<Plan, PlanError> {
         if text.len() > file::LIMIT {
             return Err(PlanError::new(name, "", Fault::new(None, file::too_large())));
         }
-        plan(text, folder, others).map_err(|fault| PlanError::new(name, text, fault))
+        plan(text, place, others).map_err(|fault| PlanError::new(name, text, fault))
     }
 }
 
-fn plan(text: &str, folder: &Path, others: &[Kind]) -> Result<Plan, Fault> {
+fn plan(text: &str, place: Place<'_>, others: &[Kind]) -> Result<Plan, Fault> {
     // What is wrong is told of the whole plan, in the order of its text.
     if let Some(Fragments { rest, sources }) = Fragments::cut(text)
-        && let Ok(plan) = plan_of(&rest, Some(sources), folder, others)
+        && let Ok(plan) = plan_of(&rest, Some(sources), place, others)
     {
         return Ok(plan);
     }
-    plan_of(text, None, folder, others)
+    plan_of(text, None, place, others)
 }
 
 /// The plan of a text, which says all but these sources if they are pieces of their own.
 fn plan_of(
     text: &str,
     pieces: Option<Vec<&str>>,
-    folder: &Path,
+    place: Place<'_>,
     others: &[Kind],
 ) -> Result<Plan, Fault> {
     let root = DeTable::parse(text).map_err(|error| toml_error::syntax(&error, text))?;
@@ -132,9 +158,10 @@ fn plan_of(
         None => SourceTables::Whole(std::mem::take(&mut raw.source)),
     };
 
-    let delay = delay(&raw)?;
-    let mut outside = Outside::new(folder);
-    let link = link(raw.link.0, &mut outside)?;
+    let mut outside = Outside::new(place);
+    let in_network = !raw.network.0.is_empty() || raw.topology.is_some();
+    let delay = delay(&raw.link.0);
+    let link = link(&raw.link.0, in_network, &mut outside)?;
     let given = raw.topology.as_ref();
     let topology = given.map(|topology| topology::read(topology, &mut outside)).transpose()?;
     let written = network::NetworkTables {
@@ -168,7 +195,7 @@ fn plan_of(
         sources,
         run,
     };
-    plan.sources = source::all(&tables, &plan, folder, text)?;
+    plan.sources = source::all(&tables, &plan, place.folder(), text)?;
     network::check_order(&plan, &regulated)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)

@@ -108,7 +108,7 @@ pub enum SourceProblem {
         /// The field of the source.
         field: &'static str,
         /// The problem of its distribution.
-        source: DistError,
+        source: laxity_plan::random::DistError,
     },
     /// Greedy, but nothing to keep to.
     #[error(
@@ -130,37 +130,6 @@ pub enum SourceProblem {
         /// The field of the source.
         field: &'static str,
     },
-}
-
-/// Why parameters describe no distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
-pub enum DistError {
-    /// From above to.
-    #[error("a uniform distribution from {from} to {to} is empty: give [from, to] with from <= to")]
-    Uniform {
-        /// Its lower end, in ns or bytes.
-        from: u64,
-        /// Its upper end, in ns or bytes.
-        to: u64,
-    },
-    /// A mean or deviation out of range.
-    #[error("the mean and the deviation of a normal distribution must be finite")]
-    Normal,
-    /// A shape that is not positive.
-    #[error("{shape} is not a shape: it must be a number more than 0")]
-    Shape {
-        /// The shape.
-        shape: f64,
-    },
-    /// A sigma out of range.
-    #[error("{sigma} is not a sigma: it must be a number from 0 to 100")]
-    Sigma {
-        /// The sigma.
-        sigma: f64,
-    },
-    /// A minimum, median or scale of zero.
-    #[error("the minimum, median or scale must be more than 0")]
-    Scale,
 }
 
 /// Why a file is no recording.

@@ -40,6 +40,22 @@ pub enum Fate {
     Queued,
 }
 
+/// What became of a packet, or of a copy of it, on the wire behind a live link that is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireFate {
+    /// It was lost by chance.
+    Lost,
+    /// It was lost because too much was under way.
+    NoRoom,
+    /// It came out.
+    Delivered {
+        /// When it was due by the plan.
+        due: Nanos,
+        /// Whether it is a copy.
+        is_copy: bool,
+    },
+}
+
 /// An observer of packets: a trace file, a recorder of series.
 pub trait Observer {
     /// Called once for every packet that arrives at a link, in the order in which fates are
@@ -68,6 +84,12 @@ pub trait Observer {
     /// [arrive](Self::arrived) again, in the classes that they have under it.
     fn reloaded(&mut self, plan: &Plan) {
         let _ = plan;
+    }
+
+    /// Called when the fate of a packet on the wire behind a live link that is replayed is decided:
+    /// losses when it is sent, deliveries when they happen.
+    fn crossed(&mut self, number: u64, fate: WireFate) {
+        let _ = (number, fate);
     }
 
     /// Called in a network when a packet has come to its receiver, which got `bytes` new bytes by
@@ -128,6 +150,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.reloaded(plan);
     }
 
+    fn crossed(&mut self, number: u64, fate: WireFate) {
+        self.0.crossed(number, fate);
+        self.1.crossed(number, fate);
+    }
+
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         self.0.delivered(packet, bytes, now);
         self.1.delivered(packet, bytes, now);
@@ -154,6 +181,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn reloaded(&mut self, plan: &Plan) {
         (**self).reloaded(plan);
+    }
+
+    fn crossed(&mut self, number: u64, fate: WireFate) {
+        (**self).crossed(number, fate);
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
@@ -188,6 +219,12 @@ impl<O: Observer> Observer for Option<O> {
     fn reloaded(&mut self, plan: &Plan) {
         if let Some(observer) = self {
             observer.reloaded(plan);
+        }
+    }
+
+    fn crossed(&mut self, number: u64, fate: WireFate) {
+        if let Some(observer) = self {
+            observer.crossed(number, fate);
         }
     }
 

@@ -2,7 +2,10 @@
 //!
 //! A simulated link chooses in the instant in which it is free and something is there. A live one
 //! is woken a little later, by which time more may have arrived. With that lateness told for every
-//! choice the simulator comes to the same dispatches and drops, all of them.
+//! choice the simulator comes to the same dispatches and drops, all of them. Where the wire behind
+//! the link was emulated, it comes to the same losses, copies and times of delivery.
+
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +18,7 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Class, Plan};
 use thiserror::Error;
 
+use self::wire::WireReplay;
 use crate::record::{Fate, Observer, tell};
 use crate::source::Arrival;
 
@@ -40,6 +44,11 @@ pub enum Step {
     Choice {
         /// How late it was.
         lateness: Nanos,
+    },
+    /// The next packet came out of the wire.
+    Delivery {
+        /// When.
+        time: Nanos,
     },
     /// The next plan is followed.
     Reload {
@@ -84,6 +93,9 @@ pub enum Wrong {
     /// Nothing was queued that could have been chosen.
     #[error("nothing is queued, so nothing is chosen")]
     NothingQueued,
+    /// Nothing was on the wire that could have come out.
+    #[error("nothing is under way, so nothing is delivered")]
+    NothingUnderWay,
     /// There are no more plans.
     #[error("there is no other plan")]
     NoPlan,
@@ -127,6 +139,7 @@ pub fn replay_on<S: Scheduler>(
         match what {
             Step::Arrival(arrival) => link.arrive(arrival).map_err(at(step))?,
             Step::Choice { lateness } => link.choose(lateness).map_err(at(step))?,
+            Step::Delivery { time } => link.deliver(time).map_err(at(step))?,
             Step::Reload { time, kept } => {
                 let plan = plans.next().ok_or(at(step)(Wrong::NoPlan))?;
                 link = link.reload(time, plan, &kept).map_err(at(step))?;
@@ -152,6 +165,7 @@ struct LinkReplay<'a, 'o, S, B> {
     line: Link,
     /// Since when something could be sent.
     ready: Option<Nanos>,
+    wire: WireReplay,
     observer: &'o mut dyn Observer,
 }
 
@@ -171,9 +185,10 @@ where
             queued: BTreeMap::new(),
             arrived: 0,
             now: Nanos::ZERO,
-            counted: Link::new(plan.link.rate),
-            line: Link::new(plan.link.rate),
+            counted: plan.link.transmitter(),
+            line: plan.link.transmitter(),
             ready: None,
+            wire: WireReplay::new(plan, live.seed),
             observer,
         }
     }
@@ -234,9 +249,14 @@ where
         let made_up_for = lateness.min(self.live.catch_up);
         let from = now.saturating_sub(made_up_for).max(self.counted.free_at());
         self.counted.transmit(from, packet.length);
-        let departure = self.line.transmit(now.max(self.line.free_at()), packet.length);
+        // Behind an emulated link nothing is late that is made up for.
+        let begin = if plan.link.wire.is_some() { from.max(packet.arrival) } else { now };
+        let departure = self.line.transmit(begin.max(self.line.free_at()), packet.length);
         self.port.sent(&packet, departure);
         tell(self.observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
+        if let Some(lost) = self.wire.launch(packet.handle, departure) {
+            self.observer.crossed(packet.handle, lost);
+        }
         self.wait(now, ready);
         Ok(())
     }
@@ -250,6 +270,13 @@ where
             Some(_) => oldest.map(|oldest| oldest.max(before)),
             None => None,
         };
+    }
+
+    fn deliver(&mut self, time: Nanos) -> Result<(), Wrong> {
+        self.go_on(time)?;
+        let (number, fate) = self.wire.land(time).ok_or(Wrong::NothingUnderWay)?;
+        self.observer.crossed(number, fate);
+        Ok(())
     }
 
     fn reload(mut self, time: Nanos, plan: &'a Plan, kept: &[QueuedPacket]) -> Result<Self, Wrong> {
@@ -276,8 +303,9 @@ where
                 &mut drops(&mut self.queued, self.observer, plan),
             );
         }
-        self.counted.set_rate(plan.link.rate);
-        self.line.set_rate(plan.link.rate);
+        self.counted.change_to(plan.link.transmitter());
+        self.line.change_to(plan.link.transmitter());
+        self.wire.change_to(plan, self.live.seed);
         self.wait(time, Nanos::ZERO);
         Ok(self)
     }

@@ -15,11 +15,12 @@ mod lengths;
 pub(crate) mod links;
 mod order;
 mod paced;
-pub mod random;
 mod recording;
 mod sampling;
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub use laxity_plan::random;
 
 pub use self::arrival::{Arrival, Arrivals, Remarks};
 pub use self::backlogged::Backlogged;

@@ -47,6 +47,24 @@ impl Link {
         *self = Link { free_at: self.free_at, ..Link::new(rate) };
     }
 
+    /// Goes on as another link from the next packet on: at the rate of that one, or by its trace.
+    pub fn change_to(&mut self, link: Link) {
+        *self = Link { free_at: self.free_at, ..link };
+    }
+
+    /// How long its rate takes for what it can send between two times, rounded up: where the rate
+    /// is constant, that is the time between them.
+    pub fn capacity(&self, from: Nanos, to: Nanos) -> Nanos {
+        match &self.trace {
+            None => to.saturating_sub(from),
+            Some(trace) => {
+                let work = trace.served(to).saturating_sub(trace.served(from));
+                let time = work.div_ceil(u128::from(self.rate().0));
+                Nanos(u64::try_from(time).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
     /// When it has sent everything it was given, rounded up to the next nanosecond.
     pub fn free_at(&self) -> Nanos {
         self.free_at
@@ -118,6 +136,20 @@ mod tests {
             let total: u64 = lengths.iter().map(|&l| u64::from(l)).sum();
             prop_assert_eq!(now, Rate(rate).time_for(crate::units::Bytes(total)));
         }
+    }
+
+    #[test]
+    fn a_link_can_send_what_its_trace_says_and_goes_on_as_another() {
+        let trace = Trace::new([(Nanos(0), 8_000_000), (Nanos(1_000), 0)], Some(Nanos(2_000)));
+        let mut link = Link::varying(Arc::new(trace.unwrap()), Rate(2_000_000));
+        assert_eq!(link.capacity(Nanos(0), Nanos(2_000)), Nanos(4_000));
+        assert_eq!(link.capacity(Nanos(1_000), Nanos(1_999)), Nanos(0));
+        assert_eq!(link.capacity(Nanos(999), Nanos(2_001)), Nanos(8));
+        assert_eq!(link.transmit(Nanos(500), 1), Nanos(2_500));
+        link.change_to(Link::new(Rate(8_000_000)));
+        assert_eq!(link.free_at(), Nanos(2_500));
+        assert_eq!(link.capacity(Nanos(5), Nanos(7)), Nanos(2));
+        assert_eq!(link.transmit(Nanos(2_500), 1), Nanos(3_500));
     }
 
     #[test]

@@ -27,9 +27,19 @@ pub struct Occupancy {
 }
 
 impl Pacer {
-    /// A pacer for an idle link. It makes up for at most `catch_up` of lost time.
+    /// A pacer for an idle link of this rate. It makes up for at most `catch_up` of lost time.
     pub fn new(rate: Rate, catch_up: Nanos) -> Self {
-        Pacer { link: Link::new(rate), catch_up }
+        Pacer::over(Link::new(rate), catch_up)
+    }
+
+    /// A pacer for an idle link, whose rate may change over time.
+    pub fn over(link: Link, catch_up: Nanos) -> Self {
+        Pacer { link, catch_up }
+    }
+
+    /// The link, as the pacer counts.
+    pub fn link(&self) -> &Link {
+        &self.link
     }
 
     /// When the link is free by the pacer's count.
@@ -48,6 +58,11 @@ impl Pacer {
     /// Sets another rate, from the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
         self.link.set_rate(rate);
+    }
+
+    /// Goes on with another link, from the next packet on.
+    pub fn change_to(&mut self, link: Link) {
+        self.link.change_to(link);
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn relocated(plan: &Plan, text: &str, folder: &Path) -> io::Result<St
         }
         _ => None,
     });
-    let files = plan.files.iter().map(|PlanFile { key, file }| (key.clone(), file));
+    let files = plan.files.iter().map(|PlanFile { key, file, .. }| (key.clone(), file));
     for (key, file) in recordings.chain(files) {
         let path = relative(&file.canonicalize()?, &folder);
         let path = path.to_str().ok_or_else(|| wrong(&"a file's path is no text"))?;

@@ -38,10 +38,17 @@ impl Ledger {
     /// Reads the plans of a ledger. Their classes may have keys of these other disciplines.
     ///
     /// # Errors
-    /// If it is no ledger, or cannot be read.
+    /// If it is no ledger, cannot be read, or its link was emulated.
     pub fn read(path: &Path, others: &[Kind]) -> Result<Ledger, Error> {
         let link = open(path).and_then(|file| LedgerLink::read(file, others));
         let link = link.map_err(|error| error_of(path, error))?;
+        if link.plans.iter().any(|plan| plan.link.wire.is_some()) {
+            return Err(Error::question(format!(
+                "{}: its link was emulated, where packets do not wait for late choices: \
+                 `laxity replay` repeats it, and causes are told of links that are not",
+                path.display()
+            )));
+        }
         let classes = JointClasses::new(&link.plans)
             .ok_or_else(|| Error::question(format!("{}: it has no plan", path.display())))?;
         Ok(Ledger { path: path.to_path_buf(), link, classes })

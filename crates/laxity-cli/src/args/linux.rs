@@ -3,6 +3,7 @@
 mod apply;
 mod control;
 mod demo;
+mod emulate;
 mod import;
 mod live;
 mod watch;
@@ -12,8 +13,9 @@ use clap::Subcommand;
 pub(crate) use apply::Apply;
 pub(crate) use control::{Instance, Monitoring, Status};
 use control::{Reload, Top};
+pub(crate) use emulate::Emulate;
 pub(crate) use import::ImportKernel;
-pub(crate) use live::{FrameBackend, Live};
+pub(crate) use live::{FrameBackend, Live, Running};
 pub(crate) use watch::Watch;
 
 /// Commands of Linux.
@@ -21,6 +23,8 @@ pub(crate) use watch::Watch;
 pub(crate) enum LinuxCommand {
     /// Forward the frames between two interfaces under a plan.
     Live(Live),
+    /// Run a command behind a plan's link, with the wire that is behind it.
+    Emulate(Emulate),
     /// Give a plan to the kernel's own disciplines at an interface.
     Apply(Apply),
     /// Print what a link is like that `live`, `watch` or `apply` is at.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use laxity_api::{Repetition, repeat, repeat_traced};
+use laxity_api::{Repetition, WireRepetition, repeat, repeat_traced};
 use laxity_report::quantity::count;
 
 use crate::args::Replay;
@@ -41,6 +41,14 @@ fn text(repeated: &Repetition) -> String {
         count(dropped),
         count(reloads + 1)
     );
+    if let Some(WireRepetition { delivered, copies, lost }) = repeated.wire {
+        text += &format!(
+            "The wire delivered {}, {} of them copies, and lost {}.\n",
+            count(delivered),
+            count(copies),
+            count(lost)
+        );
+    }
     if repeated.cut_short {
         text += "The ledger ends within a record, as when its writer is killed.\n";
     }

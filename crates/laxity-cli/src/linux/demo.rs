@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     // What there is of a laboratory ends with the process.
     interrupt::watch(|| interrupt::REMOVED);
     let each = Duration::from_nanos(arguments.duration.unwrap_or(DURATION).0 / 2);
-    let options = options(arguments);
+    let options = options(&arguments.running);
     let fifo = trial("fifo", each, options).map_err(failure)?;
     let edf = trial("edf", each, options).map_err(failure)?;
     let shown = DemoResult { duration_ns: each.as_nanos() as u64, fifo, edf };

@@ -12,7 +12,7 @@ use laxity_plan::Plan;
 
 use super::report::Report;
 use super::{control_socket, measurement};
-use crate::args::Live;
+use crate::args::{Live, Running};
 use crate::failure::Failure;
 use crate::{Promises, input, print, terminal};
 
@@ -54,17 +54,18 @@ pub(super) fn forward(
 
 fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
     Daemon {
-        options: options(arguments),
+        options: options(&arguments.running),
         duration: arguments.duration,
         read: read_again,
-        ledger: arguments.ledger.clone(),
-        capture: arguments.capture.clone(),
+        ledger: arguments.running.ledger.clone(),
+        capture: arguments.running.capture.clone(),
         requests,
+        has_command: false,
     }
 }
 
 /// How the thread runs that forwards.
-pub(crate) fn options(arguments: &Live) -> Options {
+pub(crate) fn options(arguments: &Running) -> Options {
     let priority = (arguments.priority > 0).then_some(arguments.priority);
     Options { priority, core: arguments.core, awake: arguments.awake, ..Options::default() }
 }

@@ -27,6 +27,6 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
     forward(arguments, &[from, to], |daemon, keeper| {
-        daemon.bridge(interfaces, plans, arguments.backend.into(), keeper)
+        daemon.bridge(interfaces, plans, arguments.running.backend.into(), keeper)
     })
 }

@@ -3,7 +3,7 @@
 pub(crate) mod network;
 
 use laxity_live::status::{
-    ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatch,
+    ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatch, WireStatus,
 };
 use laxity_report::columns::{Column, Results};
 use laxity_report::quantity::TimeUnit;
@@ -112,7 +112,8 @@ pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
         let demoted = |class: &ClassStatus| fate::demoted(&class.name, class.demoted?);
         let nonconforming = fate::sentences(way.classes.iter().filter_map(nonconforming));
         let demoted = fate::sentences(way.classes.iter().filter_map(demoted));
-        return held(way).into_iter().chain(nonconforming).chain(demoted).collect();
+        let behind = held(way).into_iter().chain(way.wire.as_ref().and_then(wire));
+        return behind.chain(nonconforming).chain(demoted).collect();
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
     let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
@@ -146,6 +147,24 @@ fn held(way: &WayStatus) -> Option<String> {
         "Frames waited up to {held} in the interface's own queue, where no bound holds: it carries less than the \
          plan's link, or others send there, too."
     ))
+}
+
+/// What became of packets on a wire that is emulated, if any came there.
+fn wire(wire: &WireStatus) -> Option<String> {
+    let &WireStatus { delivered, copies, lost, no_room, .. } = wire;
+    let late = wire.late_ns.as_ref().map(|late| {
+        let [p99, max] = [late.p99, late.max].map(|time| quantity::time(time as f64));
+        format!(", 99 of 100 at most {p99} late and all at most {max}")
+    });
+    let counted = [(copies, "of them copies"), (lost, "lost"), (no_room, "lost for want of room")];
+    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+    let counted: String =
+        counted.map(|(count, what)| format!("; {} {what}", quantity::count(count))).collect();
+    let packets = if delivered == 1 { "packet" } else { "packets" };
+    let count = quantity::count(delivered);
+    (delivered + lost + no_room > 0).then(|| {
+        format!("The wire delivered {count} {packets}{}{counted}.", late.unwrap_or_default())
+    })
 }
 
 /// What was lost beside what schedulers drop, if anything was.

@@ -31,19 +31,19 @@ pub(super) fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
         all => all.to_vec(),
     };
     forward(arguments, &ends, |daemon, keeper| {
-        daemon.routers(&plan, &wired, arguments.backend.into(), keeper)
+        daemon.routers(&plan, &wired, arguments.running.backend.into(), keeper)
     })
 }
 
 /// Refuses what routers have no use for.
 fn refuse(arguments: &Live) -> Result<(), Failure> {
-    if arguments.ledger.is_some() {
+    if arguments.running.ledger.is_some() {
         return Err(Failure::input(
             "--ledger is for a link, which a simulator repeats, and --port runs routers: name one link \
              with --in and --out, or leave it out",
         ));
     }
-    if arguments.backend == FrameBackend::Xdp {
+    if arguments.running.backend == FrameBackend::Xdp {
         return Err(LiveError::XdpRouters.into());
     }
     Ok(())

@@ -6,6 +6,8 @@ mod bad_recordings;
 #[cfg(target_os = "linux")]
 mod datagrams;
 mod dwcs;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod escapes;
 mod explain;
 mod export;

@@ -3,6 +3,8 @@
 use laxity::packet::{Ecn, Packet};
 use laxity::scheduler::DropReason;
 
+use crate::event::LossCause;
+
 /// Which event a record is of.
 pub(super) const ARRIVED: u8 = 1;
 pub(super) const SENT: u8 = 2;
@@ -12,16 +14,66 @@ pub(super) const RELOADED: u8 = 5;
 pub(super) const KEPT: u8 = 6;
 pub(super) const PLAN: u8 = 7;
 pub(super) const NONCONFORMING: u8 = 8;
+pub(super) const LOST: u8 = 9;
+pub(super) const DELIVERED: u8 = 10;
+pub(super) const FILE: u8 = 11;
 
-/// Whether a packet is demoted, how it is marked, and whether it is due at some time, as one
-/// number.
-pub(super) fn flags(packet: &Packet, has_deadline: bool) -> u64 {
-    u64::from(has_deadline) | u64::from(packet.demoted) << 1 | u64::from(ecn_code(packet.ecn)) << 2
+/// What a record says of a packet by one bit each, or two.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flags {
+    pub has_deadline: bool,
+    pub demoted: bool,
+    pub ecn: Ecn,
+    pub is_under_way: bool,
 }
 
-/// The inverse of [`flags`]: whether a packet is demoted, its mark, and whether it is due.
-pub(super) fn read_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
-    Some((flags & 2 != 0, ecn(flags >> 2)?, flags & 1 != 0))
+impl Flags {
+    /// Of a packet that is due at no time and on no wire.
+    pub(super) fn new(packet: &Packet) -> Flags {
+        Flags { demoted: packet.demoted, ecn: packet.ecn, ..Flags::default() }
+    }
+
+    /// As one number.
+    pub(super) fn number(self) -> u64 {
+        let Flags { has_deadline, demoted, ecn, is_under_way } = self;
+        u64::from(has_deadline)
+            | u64::from(demoted) << 1
+            | u64::from(ecn_code(ecn)) << 2
+            | u64::from(is_under_way) << 4
+    }
+
+    /// The inverse of [`number`](Self::number).
+    pub(super) fn read(number: u64) -> Option<Flags> {
+        let ecn = ecn(number >> 2 & 3)?;
+        let flag = |bit: u32| number >> bit & 1 != 0;
+        let flags =
+            Flags { has_deadline: flag(0), demoted: flag(1), ecn, is_under_way: flag(4) };
+        (flags.number() == number).then_some(flags)
+    }
+}
+
+/// Whether a packet that is delivered is a copy, and whether its buffer is needed once more, as one
+/// number.
+pub(super) fn delivery(is_copy: bool, is_needed: bool) -> u64 {
+    u64::from(is_copy) | u64::from(is_needed) << 1
+}
+
+/// The inverse of [`delivery`].
+pub(super) fn read_delivery(number: u64) -> Option<(bool, bool)> {
+    (number < 4).then_some((number & 1 != 0, number & 2 != 0))
+}
+
+/// The number of a cause of loss.
+pub(super) fn cause_code(cause: LossCause) -> u64 {
+    match cause {
+        LossCause::Chance => 0,
+        LossCause::NoRoom => 1,
+    }
+}
+
+/// The cause of a number.
+pub(super) fn cause(number: u64) -> Option<LossCause> {
+    [LossCause::Chance, LossCause::NoRoom].get(usize::try_from(number).ok()?).copied()
 }
 
 /// What congestion does with a packet, by its number, which is never changed.

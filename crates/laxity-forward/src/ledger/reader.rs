@@ -6,8 +6,11 @@ use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
 
-use super::{Entry, Header, LONGEST_PLAN, LedgerError, MAGIC, code};
-use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
+use super::code::{self, Flags};
+use super::{Entry, Header, LONGEST_TEXT, LedgerError, MAGIC};
+use crate::event::{
+    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket,
+};
 
 /// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have
 /// the handle 0.
@@ -58,6 +61,7 @@ impl<R: Read> Reader<R> {
         let Some(tag) = self.byte()? else { return Ok(None) };
         let entry = match tag {
             code::PLAN => Entry::Plan(self.text()?),
+            code::FILE => Entry::File { key: self.text()?, text: self.text()? },
             _ => Entry::Event(self.event(tag)?),
         };
         self.record += 1;
@@ -66,8 +70,8 @@ impl<R: Read> Reader<R> {
 
     fn text(&mut self) -> Result<String, LedgerError> {
         let length = self.read_number()?;
-        if length > LONGEST_PLAN {
-            return Err(self.malformed("a plan is too long"));
+        if length > LONGEST_TEXT {
+            return Err(self.malformed("a text is too long"));
         }
         // It grows with what is there, whatever length is said.
         let mut bytes = Vec::new();
@@ -75,7 +79,7 @@ impl<R: Read> Reader<R> {
         if (bytes.len() as u64) < length {
             return Err(LedgerError::CutShort { record: self.record });
         }
-        String::from_utf8(bytes).map_err(|_| self.malformed("a plan is not text"))
+        String::from_utf8(bytes).map_err(|_| self.malformed("a text is not in UTF-8"))
     }
 
     fn event(&mut self, tag: u8) -> Result<Event, LedgerError> {
@@ -99,6 +103,14 @@ impl<R: Read> Reader<R> {
                 let (packet, _) = self.packet(time)?;
                 Event::Dropped(DroppedPacket { number, packet, time, reason })
             }
+            code::LOST => {
+                let (number, time) = (self.after()?, self.since()?);
+                let cause = code::cause(self.read_number()?);
+                let cause = cause.ok_or_else(|| self.malformed("no such cause"))?;
+                let (packet, _) = self.packet(time)?;
+                Event::Lost(LostPacket { number, packet, time, cause })
+            }
+            code::DELIVERED => Event::Delivered(self.delivered()?),
             code::IDLE => Event::Idle { time: self.since()?, lateness: Nanos(self.read_number()?) },
             code::RELOADED => Event::Reloaded { time: self.since()?, kept: self.read_number()? },
             code::KEPT => {
@@ -115,21 +127,42 @@ impl<R: Read> Reader<R> {
         let lateness = Nanos(self.read_number()?);
         let departure = Nanos(code::unzigzag(start.0, self.read_number()?));
         let allowance = Nanos(self.read_number()?);
-        let (packet, has_deadline) = self.packet(start)?;
+        let (packet, Flags { has_deadline, is_under_way, .. }) = self.packet(start)?;
         let deadline = if has_deadline {
             Some(Nanos(code::unzigzag(start.0, self.read_number()?)))
         } else {
             None
         };
-        Ok(SentPacket { number, packet, deadline, start, lateness, departure, allowance })
+        let sent = SentPacket {
+            number,
+            packet,
+            deadline,
+            start,
+            lateness,
+            departure,
+            allowance,
+            is_under_way,
+        };
+        Ok(sent)
     }
 
-    fn packet(&mut self, time: Nanos) -> Result<(Packet, bool), LedgerError> {
-        let flags = code::read_flags(self.read_number()?);
-        let (demoted, ecn, has_deadline) = flags.ok_or_else(|| self.malformed("no such flags"))?;
+    fn delivered(&mut self) -> Result<DeliveredPacket, LedgerError> {
+        let (number, time) = (self.after()?, self.since()?);
+        let due = Nanos(code::unzigzag(time.0, self.read_number()?));
+        let flags = code::read_delivery(self.read_number()?);
+        let (is_copy, is_needed) = flags.ok_or_else(|| self.malformed("no such flags"))?;
+        let (class, length) = (ClassId(self.read_small()?), self.read_small()?);
+        let handle = 0;
+        Ok(DeliveredPacket { number, class, length, handle, due, time, is_copy, is_needed })
+    }
+
+    fn packet(&mut self, time: Nanos) -> Result<(Packet, Flags), LedgerError> {
+        let flags = Flags::read(self.read_number()?);
+        let flags = flags.ok_or_else(|| self.malformed("no such flags"))?;
+        let Flags { demoted, ecn, .. } = flags;
         let (class, flow, length) = self.class_flow_length()?;
         let arrival = Nanos(code::unzigzag(time.0, self.read_number()?));
-        Ok((Packet { class, flow, length, demoted, ecn, arrival, handle: 0 }, has_deadline))
+        Ok((Packet { class, flow, length, demoted, ecn, arrival, handle: 0 }, flags))
     }
 
     fn class_flow_length(&mut self) -> Result<(ClassId, FlowId, u32), LedgerError> {

@@ -3,7 +3,9 @@ use laxity::scheduler::DropReason;
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
+use crate::event::{
+    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket,
+};
 
 fn time() -> impl Strategy<Value = Nanos> {
     prop_oneof![any::<u64>(), 0..1_000_000u64].prop_map(Nanos)
@@ -24,8 +26,9 @@ fn event() -> impl Strategy<Value = Event> {
         let Packet { class, flow, length, ecn, .. } = packet;
         Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
     });
-    let sent = (any::<u64>(), packet(), prop::option::of(time()), time(), time(), time(), time())
-        .prop_map(|(number, packet, deadline, start, lateness, departure, allowance)| {
+    let times = [(); 4].map(|()| time());
+    let sent = (any::<u64>(), packet(), prop::option::of(time()), times, any::<bool>()).prop_map(
+        |(number, packet, deadline, [start, lateness, departure, allowance], is_under_way)| {
             Event::Sent(SentPacket {
                 number,
                 packet,
@@ -34,8 +37,31 @@ fn event() -> impl Strategy<Value = Event> {
                 lateness,
                 departure,
                 allowance,
+                is_under_way,
             })
-        });
+        },
+    );
+    let lost = (any::<u64>(), packet(), time(), any::<bool>()).prop_map(
+        |(number, packet, time, is_by_chance)| {
+            let cause = if is_by_chance { LossCause::Chance } else { LossCause::NoRoom };
+            Event::Lost(LostPacket { number, packet, time, cause })
+        },
+    );
+    let delivered = (any::<u64>(), packet(), [time(), time()], any::<[bool; 2]>()).prop_map(
+        |(number, Packet { class, length, .. }, [due, time], [is_copy, is_needed])| {
+            let handle = 0;
+            Event::Delivered(DeliveredPacket {
+                number,
+                class,
+                length,
+                handle,
+                due,
+                time,
+                is_copy,
+                is_needed,
+            })
+        },
+    );
     let dropped = (any::<u64>(), packet(), time(), 0..DropReason::ALL.len()).prop_map(
         |(number, packet, time, reason)| {
             Event::Dropped(DroppedPacket { number, packet, time, reason: DropReason::ALL[reason] })
@@ -48,11 +74,16 @@ fn event() -> impl Strategy<Value = Event> {
     });
     let nonconforming = (any::<u64>(), any::<u32>())
         .prop_map(|(number, class)| Event::Nonconforming { number, class: ClassId(class) });
-    prop_oneof![arrived, nonconforming, sent, dropped, idle, reloaded, kept]
+    prop_oneof![arrived, nonconforming, sent, lost, delivered, dropped, idle, reloaded, kept]
 }
 
 fn entry() -> impl Strategy<Value = Entry> {
-    prop_oneof![8 => event().prop_map(Entry::Event), 1 => ".{0,300}".prop_map(Entry::Plan)]
+    let file = (".{0,30}", ".{0,300}").prop_map(|(key, text)| Entry::File { key, text });
+    prop_oneof![
+        8 => event().prop_map(Entry::Event),
+        1 => ".{0,300}".prop_map(Entry::Plan),
+        1 => file,
+    ]
 }
 
 fn written(entries: &[Entry]) -> Vec<u8> {
@@ -60,6 +91,7 @@ fn written(entries: &[Entry]) -> Vec<u8> {
     for entry in entries {
         match entry {
             Entry::Plan(text) => ledger.plan(text).unwrap(),
+            Entry::File { key, text } => ledger.file(key, text).unwrap(),
             Entry::Event(event) => ledger.write(event).unwrap(),
         }
     }
@@ -114,10 +146,13 @@ fn errors_say_what_is_wrong() {
         ledger.extend(bytes);
         Reader::new(&ledger[..]).unwrap().find_map(Result::err).unwrap().to_string()
     };
-    assert_eq!(said(&[9]), "record 0: there is no such record");
-    assert_eq!(said(&[7, 1, 255]), "record 0: a plan is not text");
-    assert_eq!(said(&[7, 255, 255, 255, 255, 1]), "record 0: a plan is too long");
+    assert_eq!(said(&[12]), "record 0: there is no such record");
+    assert_eq!(said(&[7, 1, 255]), "record 0: a text is not in UTF-8");
+    assert_eq!(said(&[7, 255, 255, 255, 255, 1]), "record 0: a text is too long");
     assert_eq!(said(&[3, 0, 0, 100]), "record 0: no such reason");
+    assert_eq!(said(&[9, 0, 0, 2]), "record 0: no such cause");
+    assert_eq!(said(&[10, 0, 0, 0, 4]), "record 0: no such flags");
+    assert_eq!(said(&[9, 0, 0, 0, 32]), "record 0: no such flags");
     assert_eq!(said(&[4, 0, 0, 4, 255]), "it ends within record 1: those before are whole");
     let large = [4, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
     assert_eq!(said(&large), "record 0: a number is too large");

@@ -4,8 +4,11 @@ use std::io::{self, Write};
 
 use laxity::packet::Packet;
 
-use super::{Header, MAGIC, code};
-use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
+use super::code::{self, Flags};
+use super::{Header, MAGIC};
+use crate::event::{
+    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket,
+};
 
 /// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing
 /// is allocated.
@@ -24,9 +27,15 @@ struct Record {
     length: usize,
 }
 
+impl Default for Record {
+    fn default() -> Record {
+        Record { bytes: [0; 128], length: 0 }
+    }
+}
+
 impl Record {
     fn new(tag: u8) -> Record {
-        Record { bytes: [0; 128], length: 0 }.byte(tag)
+        Record::default().byte(tag)
     }
 
     fn byte(mut self, byte: u8) -> Record {
@@ -71,6 +80,17 @@ impl<W: Write> Writer<W> {
         self.out.write_all(text.as_bytes())
     }
 
+    /// Writes the text of a file that the next plan names by a key.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn file(&mut self, key: &str, text: &str) -> io::Result<()> {
+        self.put(Record::new(code::FILE).number(key.len() as u64))?;
+        self.out.write_all(key.as_bytes())?;
+        self.put(Record::default().number(text.len() as u64))?;
+        self.out.write_all(text.as_bytes())
+    }
+
     /// Writes an event.
     ///
     /// # Errors
@@ -84,6 +104,8 @@ impl<W: Write> Writer<W> {
             }
             Event::Sent(sent) => self.sent(sent),
             Event::Dropped(dropped) => self.dropped(dropped),
+            Event::Delivered(delivered) => self.delivered(delivered),
+            Event::Lost(lost) => self.lost(lost),
             Event::Idle { time, lateness } => {
                 Record::new(code::IDLE).number(self.since(time.0)).number(lateness.0)
             }
@@ -116,11 +138,16 @@ impl<W: Write> Writer<W> {
     }
 
     fn sent(&mut self, sent: SentPacket) -> Record {
-        let SentPacket { number, packet, deadline, start, lateness, departure, allowance } = sent;
+        let SentPacket { number, packet, deadline, start, lateness, departure, .. } = sent;
         let record = Record::new(code::SENT).number(self.after(number));
         let record = record.number(self.since(start.0)).number(lateness.0);
-        let record = record.number(code::zigzag(start.0, departure.0)).number(allowance.0);
-        let record = packet_of(record, &packet, start.0, deadline.is_some());
+        let record = record.number(code::zigzag(start.0, departure.0)).number(sent.allowance.0);
+        let flags = Flags {
+            has_deadline: deadline.is_some(),
+            is_under_way: sent.is_under_way,
+            ..Flags::new(&packet)
+        };
+        let record = packet_of(record, &packet, start.0, flags);
         match deadline {
             Some(deadline) => record.number(code::zigzag(start.0, deadline.0)),
             None => record,
@@ -131,7 +158,23 @@ impl<W: Write> Writer<W> {
         let DroppedPacket { number, packet, time, reason } = dropped;
         let record = Record::new(code::DROPPED).number(self.after(number));
         let record = record.number(self.since(time.0)).number(code::reason_code(reason));
-        packet_of(record, &packet, time.0, false)
+        packet_of(record, &packet, time.0, Flags::new(&packet))
+    }
+
+    fn lost(&mut self, lost: LostPacket) -> Record {
+        let LostPacket { number, packet, time, cause } = lost;
+        let record = Record::new(code::LOST).number(self.after(number));
+        let record = record.number(self.since(time.0)).number(code::cause_code(cause));
+        packet_of(record, &packet, time.0, Flags::new(&packet))
+    }
+
+    fn delivered(&mut self, delivered: DeliveredPacket) -> Record {
+        let DeliveredPacket { number, class, length, due, time, is_copy, is_needed, .. } =
+            delivered;
+        let record = Record::new(code::DELIVERED).number(self.after(number));
+        let record = record.number(self.since(time.0)).number(code::zigzag(time.0, due.0));
+        let record = record.number(code::delivery(is_copy, is_needed));
+        record.numbers([class.0, length].map(u64::from))
     }
 
     /// How much later a time is than that of the last record.
@@ -151,9 +194,9 @@ impl<W: Write> Writer<W> {
     }
 }
 
-fn packet_of(record: Record, packet: &Packet, time: u64, has_deadline: bool) -> Record {
+fn packet_of(record: Record, packet: &Packet, time: u64, flags: Flags) -> Record {
     let Packet { class, flow, length, arrival, .. } = *packet;
-    let record = record.number(code::flags(packet, has_deadline));
+    let record = record.number(flags.number());
     let record = record.numbers([class.0, flow.0, length].map(u64::from));
     record.number(code::zigzag(time, arrival.0))
 }

@@ -1,5 +1,6 @@
 //! From a plan to the ends of a node's links.
 
+use laxity::link::Link;
 use laxity::sched::Tdp;
 use laxity_plan::model::{Hop, SchedulerSpec};
 use laxity_plan::paths::{OutputId, Paths};
@@ -34,7 +35,7 @@ pub(super) fn output(
     let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
         (here.scheduler, on.plan.framed_network(), schedule)
     else {
-        let outlet = Outlet::new(link.rate, settings.catch_up);
+        let outlet = Outlet::new(Link::new(link.rate), settings.catch_up, false);
         let plain = Plain::new(port, schedule.is_some(), scheduler, outlet);
         return Ok(Output::Plain(Box::new(plain)));
     };

@@ -106,7 +106,7 @@ impl Plain {
             scheduler.take_over(time, packet, &mut drops(held, tell));
         }
         let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
-        outlet.changes_hands(outlet.rate(), now, scheduler.next_ready(now), oldest);
+        outlet.changes_hands(now, scheduler.next_ready(now), oldest);
     }
 
     fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
@@ -120,7 +120,8 @@ impl Plain {
                 outlet.idles(now, scheduler.next_ready(now));
                 continue;
             };
-            let departure = outlet.start(due, now, dispatch.packet.length).departure;
+            let arrival = dispatch.packet.arrival;
+            let departure = outlet.start(arrival, due, now, dispatch.packet.length).departure;
             let waiting = sent(held.remove(dispatch.packet.handle), &dispatch.packet);
             let is_cleared = *clears_marks && waiting.is_marked;
             let event = RouterEvent::Sent(Departure {

@@ -10,6 +10,7 @@ use laxity_api::{Repetition, repeat};
 use laxity_forward::ledger::Writer;
 use laxity_forward::{Event, Forwarder, Frame, Settings};
 use laxity_plan::discipline::Kind;
+use laxity_plan::model::PlanFile;
 use laxity_search::Generator;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -18,13 +19,19 @@ use crate::world::{Caller, Drawn, any_plan, headers, name_of, reload};
 
 /// A run of some plans.
 pub(crate) struct Run {
-    settings: Settings,
+    pub(crate) settings: Settings,
     pub(crate) plans: Vec<Drawn>,
     pub(crate) events: Vec<Event>,
     books: Vec<Books>,
 }
 
+/// A run of plans of real links.
 pub(crate) fn run(seed: u64) -> Run {
+    run_of(any_plan, seed)
+}
+
+/// A run of plans that are drawn.
+pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
     let mut draw = Generator::seed_from_u64(seed);
     let draw = &mut draw;
     let backlog = match draw.random_range(0..3u32) {
@@ -100,10 +107,17 @@ fn told_as_nonconforming(events: &[Event], plan: Option<&Drawn>) -> Vec<u64> {
 pub(crate) fn ledger(run: &Run) -> Vec<u8> {
     let mut ledger = Writer::new(Vec::new(), run.settings.into()).expect("room in memory");
     let mut plans = run.plans.iter();
-    ledger.plan(&plans.next().expect("the first").text).expect("room in memory");
+    let mut follow = |ledger: &mut Writer<Vec<u8>>| {
+        let Drawn { plan, text } = plans.next().expect("as many as are followed");
+        for PlanFile { key, text, .. } in &plan.files {
+            ledger.file(&key.to_string(), text).expect("room in memory");
+        }
+        ledger.plan(text).expect("room in memory");
+    };
+    follow(&mut ledger);
     for event in &run.events {
         if let Event::Reloaded { .. } = event {
-            ledger.plan(&plans.next().expect("the next").text).expect("room in memory");
+            follow(&mut ledger);
         }
         ledger.write(event).expect("room in memory");
     }
@@ -111,7 +125,7 @@ pub(crate) fn ledger(run: &Run) -> Vec<u8> {
 }
 
 /// Through the bytes of a ledger.
-fn repeated(run: &Run) -> Repetition {
+pub(crate) fn repeated(run: &Run) -> Repetition {
     repeat(Cursor::new(ledger(run))).expect("a link that was there")
 }
 
@@ -165,7 +179,11 @@ proptest! {
                 Event::Sent(sent) => handles.push(sent.packet.handle),
                 Event::Dropped(dropped) => handles.push(dropped.packet.handle),
                 Event::Kept { .. } => kept += 1,
-                Event::Nonconforming { .. } | Event::Idle { .. } | Event::Reloaded { .. } => {}
+                Event::Nonconforming { .. }
+                | Event::Delivered(_)
+                | Event::Lost(_)
+                | Event::Idle { .. }
+                | Event::Reloaded { .. } => {}
             }
         }
         handles.sort_unstable();

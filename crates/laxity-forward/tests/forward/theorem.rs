@@ -180,6 +180,8 @@ fn allowances_are_what_was_late(events: &[Event]) {
             }
             Event::Dropped(_) => queued -= 1,
             Event::Nonconforming { .. }
+            | Event::Delivered(_)
+            | Event::Lost(_)
             | Event::Idle { .. }
             | Event::Reloaded { .. }
             | Event::Kept { .. } => {}

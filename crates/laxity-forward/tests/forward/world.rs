@@ -1,5 +1,6 @@
 //! Random plans of every discipline, and a caller that is late.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -86,6 +87,53 @@ pub(crate) fn any_plan(draw: &mut Generator) -> Drawn {
             return drawn;
         }
     }
+}
+
+/// A plan under any discipline, whose link is most often emulated.
+pub(crate) fn emulated_plan(draw: &mut Generator) -> Drawn {
+    let drawn = any_plan(draw);
+    let packet = drawn.plan.link.rate.time_for(drawn.plan.link.max_packet).0;
+    let time = |draw: &mut Generator| draw.random_range(1..=20 * packet);
+    let mut keys = Vec::new();
+    if draw.random_range(0..2u32) == 0 {
+        keys.push(format!("delay = \"{}ns\"", time(draw)));
+    }
+    if draw.random_range(0..2u32) == 0 {
+        let run = draw.random_range(2..5u32);
+        keys.push(format!("loss = {{ share = 0.{}, run = {run} }}", draw.random_range(1..5u32)));
+    }
+    if draw.random_range(0..2u32) == 0 {
+        keys.push(format!("jitter = {{ exponential = \"{}ns\" }}", time(draw)));
+    }
+    if draw.random_range(0..2u32) == 0 {
+        keys.push(format!("reorder = {{ share = 0.3, by = \"{}ns\" }}", time(draw)));
+    }
+    if draw.random_range(0..2u32) == 0 {
+        keys.push("duplicate = { share = 0.2 }".to_string());
+    }
+    let mut files = BTreeMap::new();
+    if draw.random_range(0..2u32) == 0 {
+        keys.push("rate-trace = \"rates.csv\"".to_string());
+        files.insert("link.rate-trace".to_string(), trace(&drawn.plan, draw));
+    }
+    let keys = keys.join("\n");
+    let text = drawn.text.replacen("[link]\n", &format!("[link]\n{keys}\n"), 1);
+    let plan = Plan::parse_with(&text, "drawn.toml", &files, &[]).expect("a wire is one of any");
+    Drawn { plan, text }
+}
+
+/// Rates around that of a plan, now and then none.
+fn trace(plan: &Plan, draw: &mut Generator) -> String {
+    let mut text = "time,rate\n".to_string();
+    let packet = plan.link.rate.time_for(plan.link.max_packet).0;
+    let (mut time, pieces) = (0, draw.random_range(1..30u32));
+    for piece in 1..=pieces {
+        let is_off = piece < pieces && draw.random_range(0..4u32) == 0;
+        let rate = if is_off { 0 } else { draw.random_range(1..=2 * plan.link.rate.0) };
+        text += &format!("{time}ns,{rate}bit\n");
+        time += draw.random_range(1..=10 * packet);
+    }
+    text
 }
 
 /// A plan and its text.

@@ -142,6 +142,21 @@ impl Pool {
         Some(frame)
     }
 
+    /// Another frame like this one, in the same part. `None` if there is no place left.
+    ///
+    /// # Panics
+    /// If it is not held.
+    pub fn copy(&mut self, frame: Handle) -> Option<Handle> {
+        let Place { port, start, length, undone, arrived, .. } = *self.held(frame).0;
+        let copy = self.take(port)?;
+        self.hold(copy, start as usize, length as usize, undone, arrived);
+        let (from, to) = (self.held(frame).1, self.held(copy).1);
+        // SAFETY: both places are held, as long as this, and not the same one, so that they do not
+        // overlap; `&mut self` keeps everyone else away.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, length as usize) };
+        Some(copy)
+    }
+
     /// Leaves off what is behind the first `length` bytes of a frame.
     ///
     /// # Panics

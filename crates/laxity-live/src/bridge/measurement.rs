@@ -4,7 +4,7 @@ use laxity::histogram::Delays;
 use laxity::packet::{ClassId, Packet};
 use laxity::port::{Account, Books, Promise};
 use laxity::units::Nanos;
-use laxity_forward::Event;
+use laxity_forward::{DeliveredPacket, Event, LossCause, LostPacket};
 use laxity_linux::frames::Side;
 
 /// An event of the frames that arrive at a side.
@@ -19,6 +19,37 @@ pub struct SideEvent {
     pub event: Event,
 }
 
+/// What became of packets on a wire that is emulated.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "counted from what is told")]
+pub struct WireMeasurement {
+    /// Packets and copies that came out.
+    pub delivered: u64,
+    /// Copies among them.
+    pub copies: u64,
+    /// Packets that were lost by chance.
+    pub lost: u64,
+    /// Packets that were lost because too much was under way.
+    pub no_room: u64,
+    /// How much later packets came out than by the plan.
+    pub late: Delays,
+}
+
+impl WireMeasurement {
+    fn delivered(&mut self, delivered: &DeliveredPacket) {
+        self.delivered += 1;
+        self.copies += u64::from(delivered.is_copy);
+        self.late.record(delivered.lateness());
+    }
+
+    fn lost(&mut self, lost: &LostPacket) {
+        match lost.cause {
+            LossCause::Chance => self.lost += 1,
+            LossCause::NoRoom => self.no_room += 1,
+        }
+    }
+}
+
 /// What was measured of one direction under one plan.
 pub struct WayMeasurement {
     books: Books,
@@ -28,6 +59,8 @@ pub struct WayMeasurement {
     pub broken: u64,
     /// The longest that a frame was seen to wait in the queue of the interface where it left.
     pub held: Option<Nanos>,
+    /// What became of packets on the wire, where that is emulated.
+    pub wire: WireMeasurement,
     bounds: Vec<Option<Nanos>>,
     nonconforming: Vec<u64>,
 }
@@ -42,6 +75,7 @@ impl WayMeasurement {
             late: Delays::default(),
             broken: 0,
             held: None,
+            wire: WireMeasurement::default(),
             nonconforming: vec![0; bounds.len()],
             bounds,
         }
@@ -79,6 +113,8 @@ impl WayMeasurement {
                 let (class, flow) = (*class, *flow);
                 self.books.arrived(&Packet { class, flow, ..Packet::default() });
             }
+            Event::Delivered(delivered) => self.wire.delivered(delivered),
+            Event::Lost(lost) => self.wire.lost(lost),
             Event::Idle { .. } | Event::Reloaded { .. } => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use laxity::units::Nanos;
 use laxity_forward::{DroppedPacket, Event, PreparedPlan, SentPacket};
-use laxity_linux::clock::Clock;
+use laxity_linux::clock::Stopwatch;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
@@ -17,6 +17,7 @@ use crate::worker::Counts;
 
 /// The books and files of a bridge.
 pub(crate) struct BridgeTask {
+    time: Stopwatch,
     recorder: Recorder,
     /// By the side at which frames arrive, if they follow a plan.
     directions: [Option<Direction>; 2],
@@ -53,27 +54,28 @@ struct Period {
 }
 
 impl BridgeTask {
-    /// Empty books of directions that follow these plans from now on.
+    /// Empty books of directions that follow these plans from now on, on the time of a bridge.
     pub(crate) fn new(
+        time: Stopwatch,
         plans: [Option<Plan>; 2],
         recorder: Recorder,
         ledgers: [Option<Ledger>; 2],
         capture: Option<Capture>,
     ) -> Self {
-        let now = Clock::Monotonic.now();
+        let now = time.elapsed();
         let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
         let direction = |at, plan: Option<Plan>, ledger| {
             let present = Period::new(at, 0, plan?, now);
             Some(Direction { present, next: None, text: None, ledger })
         };
         let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
-        BridgeTask { recorder, directions, capture }
+        BridgeTask { time, recorder, directions, capture }
     }
 
     /// Counts and writes what has happened since the last call.
     fn count(&mut self, keeper: &mut dyn Keeper) {
-        let now = Clock::Monotonic.now();
-        let BridgeTask { recorder, directions, capture } = self;
+        let now = self.time.elapsed();
+        let BridgeTask { recorder, directions, capture, .. } = self;
         recorder.read(|report| {
             let SideEvent { at, plan, event } = report.event;
             if report.lost_before > 0 {
@@ -90,7 +92,7 @@ impl BridgeTask {
             let is_reloaded = matches!(event, Event::Reloaded { .. });
             let text = direction.text.take_if(|_| is_reloaded);
             if let Some(ledger) = &mut direction.ledger {
-                text.iter().for_each(|text| ledger.plan(text));
+                text.iter().for_each(|text| ledger.plan(text, &direction.present.plan));
                 ledger.event(event);
             }
             if let Some(capture) = capture {
@@ -130,7 +132,7 @@ impl Task for BridgeTask {
 
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
         self.hold(counts);
-        let now = Clock::Monotonic.now();
+        let now = self.time.elapsed();
         self.directions.iter_mut().flatten().for_each(|it| it.present.ask_waits(now));
         (self.present().map(Period::status).collect(), None)
     }
@@ -159,7 +161,7 @@ impl Task for BridgeTask {
         if let Some(direction) = &mut self.directions[at.index()] {
             match followed {
                 // Unless all that happened under it so far was lost.
-                Ok(()) => direction.go_on(Clock::Monotonic.now(), keeper),
+                Ok(()) => direction.go_on(self.time.elapsed(), keeper),
                 Err(_) => (direction.next, direction.text) = (None, None),
             }
         }
@@ -240,6 +242,8 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
             capture.frame(at.index(), dropped.time, frame, &comment_dropped(dropped, plan));
         }
         Event::Arrived(_)
+        | Event::Delivered(_)
+        | Event::Lost(_)
         | Event::Nonconforming { .. }
         | Event::Idle { .. }
         | Event::Reloaded { .. }

@@ -5,7 +5,6 @@ use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
 use laxity_forward::{Event, PreparedPlan};
-use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 
@@ -52,8 +51,8 @@ impl<B: Backend> Work for BridgeWork<B> {
 
     fn turn(&mut self, end: Option<Nanos>) -> io::Result<Option<Turn>> {
         let BridgeWork { bridge, teller, plans } = self;
-        let observer = &mut observer(teller, plans);
-        let clock = &mut || Clock::Monotonic.now();
+        let (observer, time) = (&mut observer(teller, plans), bridge.time());
+        let clock = &mut || time.elapsed();
         let Some(end) = end else { return bridge.turn(clock, observer).map(Some) };
         let next = bridge.send(clock, observer)?;
         let goes_on = next.is_some() && clock() < end;
@@ -61,7 +60,7 @@ impl<B: Backend> Work for BridgeWork<B> {
     }
 
     fn now(&self) -> Nanos {
-        Clock::Monotonic.now()
+        self.bridge.time().elapsed()
     }
 
     fn descriptors(&self, is_ending: bool) -> impl Iterator<Item = BorrowedFd<'_>> {
@@ -79,7 +78,7 @@ impl<B: Backend> Work for BridgeWork<B> {
 
     fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), ReloadError> {
         let BridgeWork { bridge, teller, plans } = self;
-        let now = Clock::Monotonic.now();
+        let now = bridge.time().elapsed();
         Ok(bridge
             .reload(*at, now, next, &mut observer(teller, plans))
             .ok_or(ReloadError::Plain)??)

@@ -87,7 +87,10 @@ impl Waits {
             }
             Event::Kept { class, .. } => self.wait(*class),
             Event::Reloaded { time, .. } => self.advance(*time),
-            Event::Idle { .. } | Event::Nonconforming { .. } => {}
+            Event::Delivered(_)
+            | Event::Lost(_)
+            | Event::Idle { .. }
+            | Event::Nonconforming { .. } => {}
         }
     }
 
@@ -168,6 +171,7 @@ mod tests {
             lateness: Nanos::ZERO,
             departure: Nanos(departure),
             allowance: Nanos::ZERO,
+            is_under_way: false,
         })
     }
 

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use laxity_forward::ledger::{Header, Writer};
 use laxity_forward::{Event, Settings};
+use laxity_plan::Plan;
+use laxity_plan::model::PlanFile;
 
 use super::spool::Spool;
-use crate::process::Keeper;
+use crate::process::{Keeper, PlanText};
 
 /// A ledger of what happens to the packets of a direction.
 pub(crate) struct Ledger {
@@ -17,20 +19,24 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins a file; where one of its name is there already, it gets a number. `plan` is the text
-    /// of the plan, `settings` what it does not say.
+    /// Begins a file; where one of its name is there already, it gets a number. `settings` are what
+    /// the plan does not say.
     ///
     /// # Errors
     /// If it cannot be made.
-    pub(crate) fn create(path: &Path, plan: &str, settings: Settings) -> io::Result<Self> {
-        let mut writer = Writer::new(Vec::new(), Header::from(settings))?;
-        writer.plan(plan)?;
-        Ok(Ledger { spool: Spool::create("ledger", path)?, writer })
+    pub(crate) fn create(path: &Path, plan: &PlanText, settings: Settings) -> io::Result<Self> {
+        let writer = Writer::new(Vec::new(), Header::from(settings))?;
+        let mut ledger = Ledger { spool: Spool::create("ledger", path)?, writer };
+        ledger.plan(&plan.text, &plan.plan);
+        Ok(ledger)
     }
 
-    /// The next plan that is followed.
-    pub(crate) fn plan(&mut self, text: &str) {
+    /// The next plan that is followed, and its text.
+    pub(crate) fn plan(&mut self, text: &str, plan: &Plan) {
         if self.spool.is_open() {
+            for PlanFile { key, text, .. } in &plan.files {
+                self.writer.file(&key.to_string(), text).unwrap_or_else(in_memory);
+            }
             self.writer.plan(text).unwrap_or_else(in_memory);
         }
     }

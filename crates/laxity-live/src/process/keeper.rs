@@ -11,6 +11,9 @@ pub trait Keeper {
     /// Shows a sentence.
     fn say(&mut self, what: &str);
 
+    /// Frames are forwarded from now on.
+    fn begun(&mut self) {}
+
     /// Receives what was measured under a plan that is no longer followed.
     fn ended(&mut self, results: &Results<'_>);
 }

@@ -2,9 +2,14 @@
 
 use std::path::PathBuf;
 
+use laxity::units::Nanos;
 use laxity_forward::Settings;
 use laxity_linux::frames::{BATCH, Pool, Port};
 use laxity_plan::Plan;
+use laxity_plan::wire::MOST_UNDER_WAY;
+
+/// What is made up for where the link is emulated: no queue is behind it that could build up.
+const EMULATED_CATCH_UP: Nanos = Nanos(100_000_000);
 
 /// A plan with the text that it was read from.
 #[derive(Clone, Debug)]
@@ -22,7 +27,11 @@ pub struct PlanText {
 pub(crate) fn settings(plan: &Plan, pool: &Pool, port: impl Into<Port>) -> Settings {
     let mut settings = Settings { seed: plan.run.seed, secret: secret(), ..Settings::default() };
     // What is being taken in needs places, too, or the kernel drops frames whatever their class.
-    let packets = pool.room(port).saturating_sub(4 * BATCH);
+    let mut packets = pool.room(port).saturating_sub(4 * BATCH);
+    if plan.link.wire.is_some() {
+        packets = packets.saturating_sub(MOST_UNDER_WAY);
+        settings.catch_up = EMULATED_CATCH_UP;
+    }
     settings.backlog.packets = settings.backlog.packets.min(packets);
     settings
 }

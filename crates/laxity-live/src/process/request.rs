@@ -12,4 +12,6 @@ pub enum Request {
     Status(Sender<Status>),
     /// To read the plans again and follow them. The answer says why they are not followed.
     Reload(Sender<Result<(), String>>),
+    /// To send what is queued, and end.
+    End,
 }

@@ -86,6 +86,7 @@ impl<'k, T: Task> Supervisor<'k, T> {
         }
         super::close()?;
         self.keeper.say(begun);
+        self.keeper.begun();
         process.look_after(&mut self, prover, begun, duration)?;
         let Supervisor { worker, mut task, links, keeper, started, reloads } = self;
         let is_real_time = worker.is_real_time();

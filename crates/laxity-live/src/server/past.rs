@@ -126,6 +126,7 @@ mod tests {
                 late: None,
                 held_ns: None,
                 held_up: false,
+                wire: None,
                 broken: 0,
                 watched: None,
                 classes: (0..1000).map(class).collect(),

@@ -68,6 +68,7 @@ pub(crate) fn status(classes: usize) -> Status {
             broken: 0,
             held_ns: None,
             held_up: false,
+            wire: None,
             watched: None,
             classes: (0..classes).map(class).collect(),
         }],
@@ -157,6 +158,7 @@ fn answer(
                 drop(answer.send(status(asked)));
             }
             Request::Reload(answer) => drop(answer.send(reload.clone())),
+            Request::End => return,
         }
     }
 }

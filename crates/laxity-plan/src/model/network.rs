@@ -5,7 +5,7 @@ use std::sync::Arc;
 use laxity::link::{Link, Trace};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::{Dist, LinkSpec, Scheduling};
+use super::{Dist, LinkSpec, Reorder, Scheduling, WireLoss, WireSpec};
 
 laxity::id! {
     /// A node of a network: its position in [`Network::nodes`].
@@ -61,27 +61,6 @@ pub struct NetworkLink {
     /// Whether a program has the scheduler of the output at its first end, and of the one at its
     /// second. Nothing is proved of what waits there. No key of a plan says it.
     pub custom: [bool; 2],
-}
-
-/// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in
-/// one and to end after any packet of one (Gilbert 1960).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WireLoss {
-    /// The share of packets that are lost, between 0 and 1.
-    pub share: f64,
-    /// The mean number of consecutive packets that are lost, at least 1 and such that `share` can
-    /// be reached. Default as independent losses have it.
-    pub run: f64,
-}
-
-/// `reorder = { … }` of a link: packets that are held up under way, each as likely whatever becomes
-/// of others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// The share of packets, above 0 and at most 1.
-    pub share: f64,
-    /// By how much longer they are under way.
-    pub by: Dist<Nanos>,
 }
 
 /// A node, with what `[node.NAME]` says of it.
@@ -172,6 +151,12 @@ impl NetworkLink {
         self.fastest.map_or(rate, |fastest| fastest.max(rate))
     }
 
+    /// What its wire does to packets.
+    pub fn wire(&self) -> WireSpec {
+        let NetworkLink { delay, loss, jitter, reorder, duplicate, .. } = *self;
+        WireSpec { delay, loss, jitter, reorder, duplicate }
+    }
+
     /// By how much longer than `delay` a packet may be under way; none if there is no limit to
     /// that.
     pub fn most_jitter(&self) -> Option<Nanos> {
@@ -183,7 +168,7 @@ impl NetworkLink {
     /// Whether it does to packets under way what no wire does: it delays them by chance, or doubles
     /// them.
     pub fn disturbs(&self) -> bool {
-        self.jitter.is_some() || self.reorder.is_some() || self.duplicate.is_some()
+        self.wire().disturbs()
     }
 
     /// How long a packet takes to the other end if nothing is in its way, at the rate that

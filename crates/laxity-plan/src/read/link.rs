@@ -3,16 +3,23 @@
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::outside::Outside;
+use super::wire;
 use crate::edit;
 use crate::error::{Fault, Span};
-use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, latency};
+use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, WireSpec, latency};
 use crate::raw::{self, Quantity, positive};
 
 /// The longest frame of Ethernet without tags, without its check sequence.
 const LONGEST_FRAME: u32 = 1514;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
-pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Result<LinkSpec, Fault> {
+
+/// The link of a plan, which is the only one or stands for those of a network.
+pub(super) fn link(
+    raw: &raw::Link,
+    in_network: bool,
+    outside: &mut Outside<'_>,
+) -> Result<LinkSpec, Fault> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
     let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
@@ -39,7 +46,38 @@ pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Result<LinkSpec
     let trace = trace.map(|file| outside.trace(edit::Path::new(["link", "rate-trace"]), file));
     let trace = trace.transpose()?;
     let latency = latency(rate, trace.as_ref());
-    Ok(LinkSpec { rate, trace, overhead, max_packet, min_packet, latency, stall: Nanos::ZERO })
+    let wire = if in_network { no_wire(raw)? } else { wire_of(raw)? };
+    let stall = Nanos::ZERO;
+    Ok(LinkSpec { rate, trace, wire, overhead, max_packet, min_packet, latency, stall })
+}
+
+/// The wire behind the only link, if anything is said of it.
+fn wire_of(raw: &raw::Link) -> Result<Option<WireSpec>, Fault> {
+    let raw::Link { delay, loss, jitter, reorder, duplicate, rate_trace, .. } = raw;
+    let wire = WireSpec {
+        delay: self::delay(raw),
+        loss: loss.as_ref().map(|loss| wire::loss(&loss.value)).transpose()?,
+        jitter: jitter.as_ref().map(wire::jitter).transpose()?,
+        reorder: reorder.as_ref().map(|reorder| wire::reorder(&reorder.value)).transpose()?,
+        duplicate: duplicate.as_ref().map(|copies| wire::duplicate(&copies.value)).transpose()?,
+    };
+    let is_said = delay.is_some() || rate_trace.is_some() || wire != WireSpec::default();
+    Ok(is_said.then_some(wire))
+}
+
+/// Refuses what only the wire of a single link has in `[link]`.
+fn no_wire(raw: &raw::Link) -> Result<Option<WireSpec>, Fault> {
+    let written = [
+        ("loss", raw.loss.as_ref().map(|loss| &loss.span)),
+        ("jitter", raw.jitter.as_ref().map(|jitter| &jitter.span)),
+        ("reorder", raw.reorder.as_ref().map(|reorder| &reorder.span)),
+        ("duplicate", raw.duplicate.as_ref().map(|duplicate| &duplicate.span)),
+    ];
+    match written.into_iter().find_map(|(key, span)| Some((key, span?))) {
+        None => Ok(None),
+        Some((key, span)) => Err(Fault::at(span, format!("`{key}` of all links of a network"))
+            .help("write it in the `[network.NAME]` of each link that has it")),
+    }
 }
 
 /// Refuses a link that is slower than simulated time can bear.
@@ -59,12 +97,6 @@ pub(super) fn check_transmission(
 }
 
 /// The propagation delay of links that do not say otherwise.
-pub(super) fn delay(raw: &raw::Plan) -> Result<Nanos, Fault> {
-    match &raw.link.0.delay {
-        Some(delay) if raw.network.0.is_empty() && raw.topology.is_none() => {
-            Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")
-                .help("leave it out, or add links as `[network.NAME]` tables"))
-        }
-        delay => Ok(delay.as_ref().map_or(Nanos::ZERO, |delay| delay.value.0)),
-    }
+pub(super) fn delay(raw: &raw::Link) -> Nanos {
+    raw.delay.as_ref().map_or(Nanos::ZERO, |delay| delay.value.0)
 }

@@ -7,15 +7,14 @@ use laxity::units::Nanos;
 use super::link::check_transmission;
 use super::outside::Outside;
 use super::scheduling::scheduling_of_part;
+use super::wire;
 use crate::discipline::tdp;
 use crate::edit;
 use crate::error::{Fault, Span, shown};
 use crate::model::{
-    Clock, Hop, LinkSpec, Network, NetworkLink, Node, NodeId, Plan, Reorder, Scheduling, Source,
-    WireLoss,
+    Clock, Hop, LinkSpec, Network, NetworkLink, Node, NodeId, Plan, Scheduling, Source,
 };
 use crate::raw::{self, At, MOST, Number, Table, positive};
-use crate::source::values::longer;
 use crate::topology::Topology;
 
 /// The longest name of a link or a node, in characters.
@@ -235,13 +234,10 @@ impl Links<'_, '_> {
             delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
             private: raw.private.unwrap_or(plain.private),
             scheduling: raw.scheduler.as_ref().map(own).transpose()?,
-            loss: raw.loss.as_ref().map(|Table(loss)| wire_loss(loss)).transpose()?,
-            jitter: raw.jitter.as_ref().map(|jitter| longer("jitter", jitter)).transpose()?,
-            reorder: raw.reorder.as_ref().map(|Table(reorder)| reordered(reorder)).transpose()?,
-            duplicate: match &raw.duplicate {
-                Some(Table(duplicate)) => Some(some_or_all(&duplicate.share)?),
-                None => None,
-            },
+            loss: raw.loss.as_ref().map(wire::loss).transpose()?,
+            jitter: raw.jitter.as_ref().map(wire::jitter).transpose()?,
+            reorder: raw.reorder.as_ref().map(wire::reorder).transpose()?,
+            duplicate: raw.duplicate.as_ref().map(wire::duplicate).transpose()?,
             regulate: raw.regulate.as_ref().map_or(plain.regulate, |regulate| regulate.value),
             ..plain
         })
@@ -263,38 +259,6 @@ fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Result<Node, Fault> {
 fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Result<Scheduling, Fault> {
     let help = "write it in `[scheduler]`, and give what is not in step another discipline";
     scheduling_of_part(at, link, "for a part of the network", help)
-}
-
-fn wire_loss(raw: &raw::WireLoss) -> Result<WireLoss, Fault> {
-    let At { value: Number(share), span } = &raw.share;
-    if !(1e-9..=0.999).contains(share) {
-        return Err(Fault::at(span, format!("`share` is {share}"))
-            .help("it is more than 0 and less than 1, such as 0.01"));
-    }
-    let Some(At { value: Number(run), span }) = &raw.run else {
-        return Ok(WireLoss { share: *share, run: 1.0 / (1.0 - share) });
-    };
-    // Between two runs there is a packet at least that is not lost.
-    let shortest = (share / (1.0 - share)).max(1.0);
-    if !(shortest..=1e6).contains(run) {
-        return Err(Fault::at(span, format!("`run` is {run}"))
-            .help(format!("for this `share` it is at least {shortest} and at most 1000000")));
-    }
-    Ok(WireLoss { share: *share, run: *run })
-}
-
-fn reordered(raw: &raw::Reorder) -> Result<Reorder, Fault> {
-    Ok(Reorder { share: some_or_all(&raw.share)?, by: longer("by", &raw.by)? })
-}
-
-/// A share of packets that is not none.
-fn some_or_all(At { value: Number(share), span }: &At<Number>) -> Result<f64, Fault> {
-    if (1e-9..=1.0).contains(share) {
-        Ok(*share)
-    } else {
-        Err(Fault::at(span, format!("`share` is {share}"))
-            .help("it is more than 0 and at most 1, such as 0.01"))
-    }
 }
 
 fn clock_of(raw: &raw::Clock) -> Result<Clock, Fault> {

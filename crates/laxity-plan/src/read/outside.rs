@@ -1,6 +1,6 @@
 //! The files that a plan names and that are read with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,16 +15,51 @@ use crate::model::PlanFile;
 use crate::rate_trace;
 use crate::raw::At;
 
-/// A plan's folder, and what was read from there.
+/// Where the files of a plan are.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// In this folder, unless they say otherwise.
+    Folder(&'a Path),
+    /// In memory: their texts, by the keys that name them.
+    Memory(&'a BTreeMap<String, String>),
+}
+
+impl<'a> Place<'a> {
+    /// The folder from which names of files count.
+    pub(super) fn folder(self) -> &'a Path {
+        match self {
+            Place::Folder(folder) => folder,
+            Place::Memory(_) => Path::new(""),
+        }
+    }
+
+    /// The text of the file that a key names.
+    fn text(self, key: &edit::Path, file: &Path) -> io::Result<String> {
+        match self {
+            Place::Folder(_) => text(file),
+            Place::Memory(files) => {
+                files.get(&key.to_string()).cloned().ok_or(io::ErrorKind::NotFound.into())
+            }
+        }
+    }
+}
+
+/// Where a plan's files are, and what was read from there.
 pub(super) struct Outside<'a> {
-    folder: &'a Path,
+    place: Place<'a>,
     pub files: Vec<PlanFile>,
-    traces: HashMap<PathBuf, Arc<Trace>>,
+    traces: HashMap<PathBuf, KnownTrace>,
+}
+
+/// A file of a rate over time that was read.
+struct KnownTrace {
+    trace: Arc<Trace>,
+    text: Arc<str>,
 }
 
 impl<'a> Outside<'a> {
-    pub(super) fn new(folder: &'a Path) -> Self {
-        Outside { folder, files: Vec::new(), traces: HashMap::new() }
+    pub(super) fn new(place: Place<'a>) -> Self {
+        Outside { place, files: Vec::new(), traces: HashMap::new() }
     }
 
     /// What a file holds that a key names, read as `parse` does.
@@ -35,9 +70,9 @@ impl<'a> Outside<'a> {
         at: &Span,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<T, Fault> {
-        let file = self.folder.join(name);
+        let file = self.place.folder().join(name);
         let refuse = |message: String| Fault::at(at, format!("{}: {message}", file.display()));
-        let text = text(&file).map_err(|error| {
+        let text = self.place.text(&key, &file).map_err(|error| {
             refuse(match error.kind() {
                 io::ErrorKind::NotFound => "there is no such file".into(),
                 io::ErrorKind::InvalidData => "this is no text in UTF-8".into(),
@@ -45,19 +80,22 @@ impl<'a> Outside<'a> {
             })
         })?;
         let read = parse(&text).map_err(|error| refuse(error.to_string()))?;
-        self.files.push(PlanFile { key, file });
+        self.files.push(PlanFile { key, file, text: text.into() });
         Ok(read)
     }
 
     /// The rate over time that a key names, read once for all links that have it.
     pub(super) fn trace(&mut self, key: edit::Path, raw: &At<String>) -> Result<Arc<Trace>, Fault> {
-        let file = self.folder.join(&raw.value);
-        if let Some(known) = self.traces.get(&file).cloned() {
-            self.files.push(PlanFile { key, file });
-            return Ok(known);
+        let file = self.place.folder().join(&raw.value);
+        if let Some(KnownTrace { trace, text }) = self.traces.get(&file) {
+            self.files.push(PlanFile { key, file, text: text.clone() });
+            return Ok(trace.clone());
         }
         let trace = Arc::new(self.read(key, &raw.value, &raw.span, rate_trace::parse)?);
-        self.traces.insert(file, trace.clone());
+        if let Some(PlanFile { text, .. }) = self.files.last() {
+            let known = KnownTrace { trace: trace.clone(), text: text.clone() };
+            self.traces.insert(file, known);
+        }
         Ok(trace)
     }
 }

@@ -18,6 +18,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
 use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::FrameStep;
+use laxity_plan::wire::Wire;
 use rand::RngExt;
 
 use self::partition::Here;
@@ -27,7 +28,6 @@ use super::output::clock::NodeClock;
 use super::output::fifo_output::FifoOutput;
 use super::output::frames::{Frames, Input};
 use super::output::simultaneous::Ties;
-use super::output::wire::Wire;
 use super::output::{Discipline, FedBy, Onward, Output, SchedulerOutput};
 use super::run::{NetworkRun, OutputSchedulers, OutputWitness};
 use crate::source::closed_loop::ClosedLoop;
@@ -221,7 +221,7 @@ impl<'a> Layout<'a> {
         let mut output =
             Output::new(link.transmitter(), link.delay, hop.into(), lands_in, discipline);
         if is_here {
-            let wire = Wire::new(link, |purpose| self.generator(purpose, port));
+            let wire = Wire::new(&link.wire(), self.seed, port.0.into());
             output.disturbance = wire.map(Box::new);
         }
         if on.plan.framed_network().is_some() {

@@ -5,18 +5,17 @@ pub(super) mod fifo_output;
 pub(super) mod frames;
 pub(super) mod regulators;
 pub(super) mod simultaneous;
-pub(super) mod wire;
 
 use std::collections::VecDeque;
 
 use laxity::link::Link;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
+use laxity_plan::wire::Wire;
 
 use self::fifo_output::FifoOutput;
 use self::frames::{Frames, Input};
 use self::simultaneous::Ties;
-use self::wire::Wire;
 use super::ids::{BookId, LoopId, PacketKey, PartId, PortId};
 use crate::summary::FramesSummary;
 

@@ -102,7 +102,7 @@ impl<O: Observer> Simulation<'_, O> {
             hop.outputs += 1;
             if let Some(wire) = &output.disturbance {
                 hop.lost += wire.lost();
-                hop.duplicated += wire.duplicated;
+                hop.duplicated += wire.duplicated();
             }
             let input = topology.inputs.get(number).and_then(Option::as_ref);
             hop.frames = output.frame_counts(input);

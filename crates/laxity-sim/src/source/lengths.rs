@@ -3,8 +3,7 @@
 use laxity::units::Bytes;
 use laxity_plan::model::{Dist, ModelSource, Plan};
 
-use super::random::{Generator, Sampler, survival};
-use crate::error::DistError;
+use super::random::{DistError, Generator, Sampler, survival};
 
 /// Draws packet lengths that the plan accepts: raised to the shortest packet of the class, then cut
 /// to the largest one.

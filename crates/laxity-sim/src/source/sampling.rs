@@ -3,8 +3,8 @@
 use laxity::units::Nanos;
 use laxity_plan::model::Dist;
 
-use super::random::Sampler;
-use crate::error::{DistError, SourceProblem};
+use super::random::{DistError, Sampler};
+use crate::error::SourceProblem;
 
 /// A field's distribution, ready to draw from.
 pub(crate) fn sampler(

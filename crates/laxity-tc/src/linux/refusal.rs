@@ -59,6 +59,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
             "write the rate that is left at all times as `rate`",
         ));
     }
+    if plan.link.wire.is_some() {
+        return Err(Refusal::new(
+            "a wire with `delay`, `loss`, `jitter`, `reorder` or `duplicate`",
+            "a real link stands behind the kernel's disciplines",
+            "leave these keys of `[link]` out, or run the plan by `laxity emulate`",
+        ));
+    }
     let by_deadline = |what: &str, why: &str| Refusal {
         nearest_is_hfsc: true,
         ..Refusal::new(

@@ -41,6 +41,20 @@ pub(crate) struct Live {
     /// the node.
     #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back"])]
     pub port: Vec<PortName>,
+    #[command(flatten)]
+    pub running: Running,
+    /// End after this time, such as 60s.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub duration: Option<Nanos>,
+    #[command(flatten)]
+    pub monitoring: Monitoring,
+    #[command(flatten)]
+    pub demo: Demo,
+}
+
+/// How a link runs, and what is kept of it.
+#[derive(Args, Debug)]
+pub(crate) struct Running {
     /// How frames are taken in and sent.
     #[arg(long, value_name = "BACKEND", default_value = "ring")]
     pub backend: FrameBackend,
@@ -54,9 +68,6 @@ pub(crate) struct Live {
     /// electricity.
     #[arg(long)]
     pub awake: bool,
-    /// End after this time, such as 60s.
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
-    pub duration: Option<Nanos>,
     /// Write down everything that happens on a link into a file in this folder, for
     /// `laxity replay`.
     #[arg(long, value_name = "DIR")]
@@ -66,10 +77,6 @@ pub(crate) struct Live {
     /// there already is kept: the new one gets a number, as in frames-2.pcapng.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
-    #[command(flatten)]
-    pub monitoring: Monitoring,
-    #[command(flatten)]
-    pub demo: Demo,
 }
 
 /// How frames are taken in and sent.

@@ -71,6 +71,7 @@ fn status(seconds: u64) -> Status {
             broken: 0,
             held_ns: None,
             held_up: false,
+            wire: None,
             watched: None,
             classes: vec![
                 class("call", 100 * seconds, Some(4_000_000)),

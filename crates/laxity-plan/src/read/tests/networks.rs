@@ -251,10 +251,6 @@ fn models_that_need_a_network_or_none() {
     );
     let constant = "[[source]]\nclass = \"bulk\"\nmodel = \"constant\"\nrate = \"1mbit\"\npacket = \"1000b\"\npath = [\"a\"]";
     assert_eq!(message(&format!("{single}{constant}")), "`path` without a network");
-    assert_eq!(
-        message(&single.replace("link = {", "link = { delay = \"1ms\",")),
-        "`delay` without a network: nothing is far away"
-    );
     let constant = "class = \"calls\"\nmodel = \"constant\"\nrate = \"64kbit\"\npacket = \"200b\"";
     for source in [
         "class = \"calls\"\nmodel = \"backlogged\"\npacket = \"200b\"",

@@ -6,7 +6,7 @@ use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::units::Nanos;
 
 use super::parse;
-use crate::model::{Dist, Reorder, SchedulerSpec};
+use crate::model::{Dist, Reorder, SchedulerSpec, WireLoss, WireSpec};
 
 fn plan(scheduler: &str, wire: &str) -> String {
     format!(
@@ -67,6 +67,49 @@ fn wires_that_make_no_sense() {
     assert!(error.to_string().contains("`by`"), "{error}");
     let error = parse(&plan(FIFO, "duplicate = { run = 2 }")).unwrap_err();
     assert!(error.to_string().contains("`run`"), "{error}");
+}
+
+/// Without a network the wire is that of the only link; there is none where nothing is said of it.
+#[test]
+fn the_wire_of_one_link() {
+    let read = |keys: &str| {
+        parse(&format!(
+            "version = 1\nlink = {{ rate = \"10mbit\"{keys} }}\nscheduler = {{ {FIFO} }}\nclass.a = {{}}\n"
+        ))
+    };
+    assert_eq!(read("").unwrap().link.wire, None);
+    let ms = |ms: u64| Nanos(ms * 1_000_000);
+    let still = WireSpec { delay: Nanos::ZERO, ..WireSpec::default() };
+    assert_eq!(read(", delay = \"0s\"").unwrap().link.wire, Some(still));
+    let wire = read(
+        ", delay = \"5ms\", jitter = \"1ms\", duplicate = { share = 0.5 }, \
+         loss = { share = 0.25, run = 2 }, reorder = { share = 0.1, by = \"3ms\" }",
+    );
+    let expected = WireSpec {
+        delay: ms(5),
+        loss: Some(WireLoss { share: 0.25, run: 2.0 }),
+        jitter: Some(Dist::Constant(ms(1))),
+        reorder: Some(Reorder { share: 0.1, by: Dist::Constant(ms(3)) }),
+        duplicate: Some(0.5),
+    };
+    assert_eq!(wire.unwrap().link.wire, Some(expected));
+    let error = read(", loss = { share = 2 }").unwrap_err();
+    assert!(error.to_string().contains("`share` is 2"), "{error}");
+}
+
+/// With a network each link says what its wire does; `delay` may be said of all.
+#[test]
+fn the_wires_of_a_network_are_its_links() {
+    for key in ["loss = { share = 0.1 }", "jitter = \"1ms\"", "duplicate = { share = 0.1 }"] {
+        let text = plan(FIFO, "").replace("link = {", &format!("link = {{ {key},"));
+        let error = parse(&text).unwrap_err();
+        assert!(error.to_string().contains("of all links of a network"), "{error}");
+        assert!(error.help().unwrap_or_default().contains("[network.NAME]"));
+    }
+    let text = plan(FIFO, "").replace("link = {", "link = { delay = \"2ms\",");
+    let read = parse(&text).unwrap();
+    assert_eq!(read.link.wire, None);
+    assert_eq!(read.network.unwrap().links[0].delay, Nanos(2_000_000));
 }
 
 /// Time frames need wires that keep order.

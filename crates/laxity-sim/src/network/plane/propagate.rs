@@ -2,10 +2,10 @@
 //! come before it.
 
 use laxity::units::Nanos;
+use laxity_plan::wire::Arrivals;
 
 use crate::network::agenda::{EarlyArrival, Event};
 use crate::network::ids::{PacketKey, PortId, StepId};
-use crate::network::output::wire::Arrivals;
 use crate::network::output::{Discipline, FedBy, Flight, Onward};
 use crate::network::plane::DataPlane;
 use crate::record::Observer;

@@ -1,26 +1,31 @@
 //! Disturbances of a wire: losses, jitter, reordering and duplicates.
+//!
+//! Simulated links and links that are emulated draw from the same generators: the n-th packet that
+//! one of the same seed sends is lost, held up and doubled alike.
 
 #[cfg(test)]
 mod tests;
 
 use laxity::units::Nanos;
-use laxity_plan::model::{Dist, NetworkLink, Reorder, WireLoss};
 use rand::RngExt;
 
-use crate::source::random::{Generator, Sampler};
+use crate::model::{Dist, Reorder, WireLoss, WireSpec};
+use crate::random::{Generator, Sampler, generator};
+
+/// The most packets and copies on a wire that is emulated, in one direction. More are lost.
+pub const MOST_UNDER_WAY: usize = 65_536;
 
 /// The disturbances of a wire. Each draws from a generator of its own, so that none changes
 /// another.
 #[derive(Clone, Debug)]
-pub(crate) struct Wire {
+pub struct Wire {
     losses: Option<Losses>,
     jitter: Option<Delays>,
     reorder: Option<(f64, Delays)>,
     duplicate: Option<(f64, Generator)>,
     /// The last arrival of a packet that was not held up.
     last: Nanos,
-    /// Packets that arrive twice.
-    pub duplicated: u64,
+    duplicated: u64,
 }
 
 /// A random delay.
@@ -32,45 +37,63 @@ struct Delays {
 
 /// The arrival of a packet, and of its copy if it was duplicated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrivals {
+#[expect(clippy::exhaustive_structs, reason = "nothing else becomes of a packet")]
+pub struct Arrivals {
+    /// The packet's.
     pub first: Nanos,
+    /// Its copy's.
     pub copy: Option<Nanos>,
 }
 
 /// Purposes of generators.
-pub(crate) const LOSSES: u64 = 1;
+const LOSSES: u64 = 1;
 const JITTER: u64 = 3;
 const REORDER: u64 = 4;
 const DUPLICATE: u64 = 5;
 
 impl Wire {
-    /// The disturbances of a link, if it has any. `generator` gives a generator for each purpose.
-    pub(crate) fn new(link: &NetworkLink, generator: impl Fn(u64) -> Generator) -> Option<Wire> {
-        if link.loss.is_none() && !link.disturbs() {
-            return None;
-        }
+    /// The disturbances of the wire behind an output of a network, by its number, or of the only
+    /// one, 0. `None` if there are none.
+    pub fn new(spec: &WireSpec, seed: u64, output: u64) -> Option<Wire> {
+        (spec.loss.is_some() || spec.disturbs()).then(|| Wire::drawing(spec, seed, output))
+    }
+
+    /// As [`new`](Self::new), whether there are any or not: a wire without any keeps packets in
+    /// order.
+    pub fn drawing(spec: &WireSpec, seed: u64, output: u64) -> Wire {
+        let generator = |purpose: u64| generator(seed, u64::MAX - purpose, output);
         let delays = |dist: Dist<Nanos>, purpose| Delays {
             sampler: Sampler::new(dist).expect("reading refuses what cannot be drawn from"),
             generator: generator(purpose),
         };
         let reorder = |Reorder { share, by }| (share, delays(by, REORDER));
-        Some(Wire {
-            losses: link.loss.map(|loss| Losses::new(loss, generator(LOSSES))),
-            jitter: link.jitter.map(|jitter| delays(jitter, JITTER)),
-            reorder: link.reorder.map(reorder),
-            duplicate: link.duplicate.map(|share| (share, generator(DUPLICATE))),
+        Wire {
+            losses: spec.loss.map(|loss| Losses::new(loss, generator(LOSSES))),
+            jitter: spec.jitter.map(|jitter| delays(jitter, JITTER)),
+            reorder: spec.reorder.map(reorder),
+            duplicate: spec.duplicate.map(|share| (share, generator(DUPLICATE))),
             last: Nanos::ZERO,
             duplicated: 0,
-        })
+        }
+    }
+
+    /// Takes the place of another wire: packets stay behind those that are on that one.
+    pub fn follow(&mut self, before: &Wire) {
+        self.last = self.last.max(before.last);
     }
 
     /// Packets lost so far.
-    pub(crate) fn lost(&self) -> u64 {
+    pub fn lost(&self) -> u64 {
         self.losses.as_ref().map_or(0, |losses| losses.lost)
     }
 
+    /// Packets so far that arrive twice.
+    pub fn duplicated(&self) -> u64 {
+        self.duplicated
+    }
+
     /// Disturbs the next packet, which would arrive at `expected`. `None` if it is lost.
-    pub(crate) fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
+    pub fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
         if self.losses.as_mut().is_some_and(Losses::next) {
             return None;
         }

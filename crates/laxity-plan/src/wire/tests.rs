@@ -1,34 +1,11 @@
 //! Wires alone: shares and times over ten seeds, and overtaking.
 
-use laxity::units::Rate;
-
 use super::*;
-use crate::source::random::generator;
 
 const MS: u64 = 1_000_000;
 
-fn link() -> NetworkLink {
-    NetworkLink {
-        name: "wire".into(),
-        between: [0, 1].map(laxity_plan::model::NodeId),
-        rate: Rate(1_000_000),
-        trace: None,
-        latency: Nanos::ZERO,
-        fastest: None,
-        delay: Nanos::ZERO,
-        private: false,
-        scheduling: None,
-        loss: None,
-        jitter: None,
-        reorder: None,
-        duplicate: None,
-        regulate: false,
-        custom: [false; 2],
-    }
-}
-
-fn wire(link: &NetworkLink, seed: u64) -> Wire {
-    Wire::new(link, |purpose| generator(seed, u64::MAX - purpose, 0)).unwrap()
+fn wire(spec: &WireSpec, seed: u64) -> Wire {
+    Wire::new(spec, seed, 0).unwrap()
 }
 
 /// The tolerance of a mean: five standard deviations.
@@ -44,9 +21,9 @@ const PACKETS: usize = 20_000;
 #[test]
 fn delays_are_those_of_the_distribution() {
     let jitter = Dist::Exponential(Nanos(5 * MS));
-    let link = NetworkLink { jitter: Some(jitter), ..link() };
+    let spec = WireSpec { jitter: Some(jitter), ..WireSpec::default() };
     for seed in 0..10 {
-        let mut wire = wire(&link, seed);
+        let mut wire = wire(&spec, seed);
         let delays = (1..=PACKETS as u64).map(|second| {
             let expected = Nanos(second * 1_000 * MS);
             let Arrivals { first, copy } = wire.next(expected).unwrap();
@@ -62,9 +39,9 @@ fn delays_are_those_of_the_distribution() {
 #[test]
 fn jitter_keeps_the_order() {
     let jitter = Dist::Uniform(Nanos(0), Nanos(20 * MS));
-    let link = NetworkLink { jitter: Some(jitter), ..link() };
+    let spec = WireSpec { jitter: Some(jitter), ..WireSpec::default() };
     for seed in 0..10 {
-        let mut wire = wire(&link, seed);
+        let mut wire = wire(&spec, seed);
         let sampler = Sampler::new(jitter).unwrap();
         let mut drawn = generator(seed, u64::MAX - JITTER, 0);
         let mut own = Vec::new();
@@ -82,9 +59,9 @@ fn jitter_keeps_the_order() {
 #[test]
 fn held_up_packets_are_passed() {
     let reorder = Reorder { share: 0.1, by: Dist::Constant(Nanos(3 * MS + 1)) };
-    let link = NetworkLink { reorder: Some(reorder), ..link() };
+    let spec = WireSpec { reorder: Some(reorder), ..WireSpec::default() };
     for seed in 0..10 {
-        let mut wire = wire(&link, seed);
+        let mut wire = wire(&spec, seed);
         let late = (0..PACKETS as u64).map(|number| {
             let expected = Nanos(number * MS);
             (wire.next(expected).unwrap().first - expected).0
@@ -100,9 +77,9 @@ fn held_up_packets_are_passed() {
 #[test]
 fn all_may_be_held_up() {
     let reorder = Reorder { share: 1.0, by: Dist::Uniform(Nanos(0), Nanos(10 * MS)) };
-    let link = NetworkLink { reorder: Some(reorder), ..link() };
+    let spec = WireSpec { reorder: Some(reorder), ..WireSpec::default() };
     for seed in 0..10 {
-        let mut wire = wire(&link, seed);
+        let mut wire = wire(&spec, seed);
         let arrivals =
             (0..PACKETS as u64).map(|number| wire.next(Nanos(number * MS)).unwrap().first);
         let arrivals: Vec<_> = arrivals.collect();
@@ -119,14 +96,14 @@ fn copies_are_made_of_what_is_not_lost() {
     let loss = WireLoss { share: 0.2, run: 1.25 };
     let reorder = Reorder { share: 0.5, by: Dist::Constant(Nanos(MS)) };
     let of_all =
-        NetworkLink { loss: Some(loss), reorder: Some(reorder), duplicate: Some(0.25), ..link() };
+        WireSpec { loss: Some(loss), reorder: Some(reorder), duplicate: Some(0.25), ..WireSpec::default() };
     for seed in 0..10 {
         let mut wire = wire(&of_all, seed);
         let fates: Vec<_> = (0..PACKETS as u64).map(|at| wire.next(Nanos(at * MS))).collect();
         let arrived = fates.iter().flatten().count();
         let copied: Vec<_> = fates.iter().flatten().filter(|fate| fate.copy.is_some()).collect();
         assert_eq!(wire.lost(), (PACKETS - arrived) as u64);
-        assert_eq!(wire.duplicated, copied.len() as u64);
+        assert_eq!(wire.duplicated(), copied.len() as u64);
         is_near(arrived as f64 / PACKETS as f64, 0.8, 0.4, PACKETS);
         is_near(copied.len() as f64 / arrived as f64, 0.25, 0.44, arrived);
         let apart = copied.iter().filter(|fate| fate.copy != Some(fate.first)).count();
@@ -138,14 +115,14 @@ fn copies_are_made_of_what_is_not_lost() {
 #[test]
 fn peculiarities_draw_apart() {
     let loss = WireLoss { share: 0.2, run: 1.25 };
-    let losing = NetworkLink { loss: Some(loss), ..link() };
-    let all = NetworkLink {
+    let losing = WireSpec { loss: Some(loss), ..WireSpec::default() };
+    let all = WireSpec {
         jitter: Some(Dist::Exponential(Nanos(MS))),
         reorder: Some(Reorder { share: 0.5, by: Dist::Constant(Nanos(MS)) }),
         duplicate: Some(0.5),
-        ..losing.clone()
+        ..losing
     };
-    let [mut losing, mut all] = [&losing, &all].map(|link| wire(link, 7));
+    let [mut losing, mut all] = [&losing, &all].map(|spec| wire(spec, 7));
     for at in 0..1_000 {
         let fates = [&mut losing, &mut all].map(|wire| wire.next(Nanos(at * MS)).is_some());
         assert_eq!(fates[0], fates[1]);

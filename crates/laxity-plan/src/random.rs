@@ -1,21 +1,19 @@
-//! Named, seeded generators and the distributions that sources draw from.
+//! Named, seeded generators and the distributions that sources and wires draw from.
 
 use std::f64::consts::SQRT_2;
 use std::marker::PhantomData;
 
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::model::Dist;
 use rand::distr::{Distribution, Uniform};
 use rand_distr::{Exp1, LogNormal, Normal, Pareto, Weibull};
 use rand_pcg::Pcg64Mcg;
+use thiserror::Error;
 
-use crate::error::DistError;
+use crate::model::Dist;
 
 /// The generator of all random draws: PCG XSL RR 128/64 (MCG) (O'Neill 2014), 16 bytes of state.
 pub type Generator = Pcg64Mcg;
 
-/// The generator of one copy of one source.
-///
 /// The generator of one copy of one source.
 ///
 /// Its 128-bit state is hashed from the seed of the run, the position of the source in the plan and
@@ -28,14 +26,46 @@ pub fn generator(seed: u64, source: u64, copy: u64) -> Generator {
 }
 
 /// 2^64 divided by the golden ratio: SplitMix64's step.
-pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) fn mix(state: u64) -> u64 {
+#[inline]
+pub fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(GOLDEN);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// Why parameters describe no distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum DistError {
+    /// From above to.
+    #[error("a uniform distribution from {from} to {to} is empty: give [from, to] with from <= to")]
+    Uniform {
+        /// Its lower end, in ns or bytes.
+        from: u64,
+        /// Its upper end, in ns or bytes.
+        to: u64,
+    },
+    /// A mean or deviation out of range.
+    #[error("the mean and the deviation of a normal distribution must be finite")]
+    Normal,
+    /// A shape that is not positive.
+    #[error("{shape} is not a shape: it must be a number more than 0")]
+    Shape {
+        /// The shape.
+        shape: f64,
+    },
+    /// A sigma out of range.
+    #[error("{sigma} is not a sigma: it must be a number from 0 to 100")]
+    Sigma {
+        /// The sigma.
+        sigma: f64,
+    },
+    /// A minimum, median or scale of zero.
+    #[error("the minimum, median or scale must be more than 0")]
+    Scale,
 }
 
 /// A quantity that is drawn in whole units.
@@ -50,9 +80,11 @@ pub trait Quantity: Copy {
 
 impl Quantity for Nanos {
     const LIMIT: u64 = Nanos::LIMIT.0;
+    #[inline]
     fn units(self) -> u64 {
         self.0
     }
+    #[inline]
     fn from_units(units: u64) -> Self {
         Nanos(units)
     }
@@ -60,9 +92,11 @@ impl Quantity for Nanos {
 
 impl Quantity for Bytes {
     const LIMIT: u64 = Bytes::LIMIT.0;
+    #[inline]
     fn units(self) -> u64 {
         self.0
     }
+    #[inline]
     fn from_units(units: u64) -> Self {
         Bytes(units)
     }
@@ -172,6 +206,7 @@ fn upper_tail(x: f64, deviation: f64) -> f64 {
 }
 
 /// A draw from the exponential distribution with mean 1.
+#[inline]
 pub fn exponential(generator: &mut Generator) -> f64 {
     Exp1.sample(generator)
 }
