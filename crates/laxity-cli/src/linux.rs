@@ -7,6 +7,7 @@ mod forwarding;
 mod kernel;
 mod live;
 mod measurement;
+mod past;
 mod reload;
 mod report;
 mod routers;
@@ -16,6 +17,7 @@ mod watch;
 
 use laxity_kernel::apply::ApplyError;
 use laxity_live::LiveError;
+use laxity_live::archive::ArchiveError;
 
 use crate::Promises;
 use crate::args::LinuxCommand;
@@ -40,7 +42,8 @@ impl From<LiveError> for Failure {
             error @ (LiveError::OneInterface(_)
             | LiveError::Network
             | LiveError::OneLink
-            | LiveError::XdpRouters) => Failure::input(error),
+            | LiveError::XdpRouters
+            | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),
             error => Failure::system(error),
         }
     }

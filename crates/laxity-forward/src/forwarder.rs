@@ -100,7 +100,9 @@ impl Forwarder {
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
-        sink(&Event::Arrived(ArrivedPacket { number, time: now, class, flow, length, ecn }));
+        let time = now;
+        let arrived = ArrivedPacket { number, time, class, flow, length, ecn, headers };
+        sink(&Event::Arrived(arrived));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
         let PreparedPlan { plan, policer, port, .. } = &mut self.followed;

@@ -1,6 +1,11 @@
 //! Frames between two interfaces, both ways.
 
+mod danger;
+mod demand;
 mod measurement;
+mod period;
+mod seconds;
+mod talkers;
 pub(crate) mod task;
 mod thread;
 mod waits;
@@ -36,6 +41,14 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
+}
+
+/// What the direction of frames that arrive at a side is called.
+pub(crate) fn way_name(at: Side) -> &'static str {
+    match at {
+        Side::A => "out",
+        Side::B => "back",
+    }
 }
 
 /// After so long an interface that takes no more frames is tried again.

@@ -14,13 +14,14 @@ use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 
-use crate::bridge::task::{BridgeTask, Next};
-use crate::bridge::{Bridge, Forwarding, Way};
+use crate::archive::{Archive, Subject};
+use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
+use crate::bridge::{Bridge, Forwarding, Way, way_name};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
-    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
+    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor, settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
@@ -36,10 +37,16 @@ pub struct Daemon {
     pub duration: Option<Nanos>,
     /// Reads and proves the plan of a file again, on a thread of its own. An error is a sentence.
     pub read: fn(&Path) -> Result<PlanText, String>,
+    /// Works out what to change in a plan of a link, on another such thread.
+    pub advise: Advise,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
     /// A file for the frames that were sent or dropped under a plan, each with what became of it.
     pub capture: Option<PathBuf>,
+    /// Whether names of hosts are looked up.
+    pub names: bool,
+    /// A file of fixed size for the [history](crate::archive) of a link.
+    pub history: Option<PathBuf>,
     /// Questions of other processes.
     pub requests: Receiver<Request>,
 }
@@ -118,13 +125,22 @@ impl Daemon {
         let bridge = Bridge::new(backend, ways);
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
+        let adviser = Adviser::start(self.advise)?;
+        let names = self.names.then(Names::start).transpose()?;
         let ledgers = ledgers(self.ledger, &plans, settings)?;
         let now = Clock::Monotonic.now();
         let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
+        let archive = archive(self.history.as_deref(), &plans, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
         let (worker, recorder) = Forwarding::start(bridge, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
-        let task = BridgeTask::new(plans, recorder, ledgers, capture);
+        let is_real_time = worker.is_real_time();
+        let task = BridgeTask::new(
+            plans,
+            recorder,
+            Files { ledgers, capture, archive },
+            Helpers { adviser, names, is_real_time },
+        );
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
@@ -280,6 +296,18 @@ fn capture<'a>(
         }
         Err(error) => Err(LiveError::Capture(path, error)),
     }
+}
+
+/// The history of these plans, if there is to be one.
+fn archive(
+    path: Option<&Path>,
+    plans: &[Option<PlanText>; 2],
+    keeper: &mut dyn Keeper,
+) -> Result<Option<Archive>, LiveError> {
+    let ways = Side::BOTH.into_iter().zip(plans);
+    let ways = ways.filter_map(|(at, plan)| Some((way_name(at), &plan.as_ref()?.plan)));
+    let archive = path.map(|path| Archive::begin(path, Subject::of_plans(ways), keeper));
+    Ok(archive.transpose()?)
 }
 
 fn with_capture(options: Options, capture: Option<&Capture>) -> Options {

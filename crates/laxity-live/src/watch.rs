@@ -88,6 +88,7 @@ fn answer(request: Request, taps: &mut Taps) -> io::Result<()> {
     // Who asked may have gone.
     match request {
         Request::Status(answer) => drop(answer.send(taps.status()?)),
+        Request::Past { answer, .. } => drop(answer.send(None)),
         Request::Reload(answer) => drop(answer.send(Err(KEEPS.into()))),
     }
     Ok(())

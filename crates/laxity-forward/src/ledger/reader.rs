@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
+use laxity_plan::matching::Headers;
 
 use super::{Entry, Header, LONGEST_PLAN, LedgerError, MAGIC, code};
 use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
@@ -85,7 +86,8 @@ impl<R: Read> Reader<R> {
                 let (class, flow, length) = self.class_flow_length()?;
                 let ecn = code::ecn(self.read_number()?);
                 let ecn = ecn.ok_or_else(|| self.malformed("no such bits of ECN"))?;
-                Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
+                let headers = Headers::default();
+                Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, headers })
             }
             code::NONCONFORMING => {
                 let number = self.after()?;

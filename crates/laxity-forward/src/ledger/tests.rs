@@ -1,5 +1,6 @@
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
+use laxity_plan::matching::Headers;
 use proptest::prelude::*;
 
 use super::*;
@@ -22,7 +23,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 fn event() -> impl Strategy<Value = Event> {
     let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
         let Packet { class, flow, length, ecn, .. } = packet;
-        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
+        let headers = Headers::default();
+        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, headers })
     });
     let sent = (any::<u64>(), packet(), prop::option::of(time()), time(), time(), time(), time())
         .prop_map(|(number, packet, deadline, start, lateness, departure, allowance)| {
