@@ -9,12 +9,14 @@
 //! | [`verdict`] | whether a run kept what was promised |
 //! | [`why`] | why packets were delayed, cause by cause |
 //! | [`breakdown`] | what bounds are made of, and how much of it packets use |
+//! | [`advice`] | what to change in the plan of a live link |
 //! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
 //!
 //! A [`Proof`] is admitted if no [`Reason`] in it refuses. The code that shows reasons turns them
 //! into sentences.
 #![deny(missing_docs)]
 
+pub mod advice;
 pub mod breakdown;
 pub mod figure;
 pub mod link;

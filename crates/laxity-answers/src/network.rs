@@ -1,7 +1,7 @@
 //! What is proved of a network, what of it is promised, and what came of that.
 
 mod frames;
-mod limits;
+pub(crate) mod limits;
 mod promises;
 pub(crate) use promises::tells_arrivals;
 mod proof;

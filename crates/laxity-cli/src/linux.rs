@@ -8,6 +8,7 @@ mod forwarding;
 mod kernel;
 mod live;
 mod measurement;
+mod past;
 mod reload;
 mod report;
 mod routers;
@@ -17,6 +18,7 @@ mod watch;
 
 use laxity_kernel::apply::ApplyError;
 use laxity_live::LiveError;
+use laxity_live::archive::ArchiveError;
 
 use crate::Promises;
 use crate::args::LinuxCommand;
@@ -43,7 +45,8 @@ impl From<LiveError> for Failure {
             | LiveError::Network
             | LiveError::OneLink
             | LiveError::XdpRouters
-            | LiveError::XdpWire) => Failure::input(error),
+            | LiveError::XdpWire
+            | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),
             error => Failure::system(error),
         }
     }

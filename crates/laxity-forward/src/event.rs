@@ -3,6 +3,7 @@
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_plan::matching::Headers;
 
 /// Hears of everything that happens: sends what is sent, frees the buffers of what is dropped,
 /// writes the [ledger](crate::ledger).
@@ -71,6 +72,9 @@ pub struct ArrivedPacket {
     pub length: u32,
     /// What congestion may do with it.
     pub ecn: Ecn,
+    /// The headers that it was classified by. A ledger does not keep them: those of its packets are
+    /// empty.
+    pub headers: Headers,
 }
 
 /// A packet as it is sent.

@@ -8,9 +8,7 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
 use crate::error::Refusal;
-use crate::event::{
-    ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink,
-};
+use crate::event::{ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink};
 use crate::gate;
 use crate::outlet::Outlet;
 use crate::prepared::PreparedPlan;
@@ -106,7 +104,9 @@ impl Forwarder {
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
-        sink(&Event::Arrived(ArrivedPacket { number, time: now, class, flow, length, ecn }));
+        let time = now;
+        let arrived = ArrivedPacket { number, time, class, flow, length, ecn, headers };
+        sink(&Event::Arrived(arrived));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
         let PreparedPlan { plan, policer, port, .. } = &mut self.followed;

@@ -49,7 +49,7 @@
 //! | [`sandbox`] | giving up capabilities, files and system calls |
 //! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
-//! | [`host`] | the machine's name |
+//! | [`host`] | names of machines |
 //! | [`child`] | programs that are started |
 //! | [`namespace`] | network namespaces and cables between them, for tests and demonstrations |
 //!

@@ -35,6 +35,7 @@ use crate::sys::done;
 pub struct Sandbox {
     read: Vec<PathBuf>,
     remove: Vec<PathBuf>,
+    write: Vec<PathBuf>,
     calls: Vec<i64>,
 }
 
@@ -68,6 +69,12 @@ impl Sandbox {
         self
     }
 
+    /// Lets files below this folder be made, read, written, linked within their folder and removed.
+    pub fn write(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.write.push(folder.into());
+        self
+    }
+
     /// Lets this thread wait for many sockets at once and take what connects to those that listen.
     pub fn server(mut self) -> Self {
         self.calls.extend(calls::SERVING);
@@ -95,7 +102,7 @@ impl Sandbox {
     /// # Errors
     /// If a path does not exist, or the kernel has no seccomp.
     pub fn enter(self) -> Result<Landlock, Error> {
-        for path in self.read.iter().chain(&self.remove) {
+        for path in self.read.iter().chain(&self.remove).chain(&self.write) {
             path.metadata().doing(format!("allow access to {}", path.display()))?;
         }
         no_new_privileges().doing("forbid new privileges")?;
@@ -104,13 +111,27 @@ impl Sandbox {
         let rules = [
             (&self.read[..], AccessFs::from_read(abi)),
             (&self.remove, AccessFs::RemoveFile.into()),
+            (&self.write, writing()),
         ];
         let landlock = restrict_files(AccessFs::from_all(abi), &rules);
         let landlock = landlock.doing("restrict the file system")?;
-        let removing = if self.remove.is_empty() { &[] } else { calls::REMOVING };
-        calls::restrict(&[&self.calls, removing].concat(), !self.read.is_empty())?;
+        let writes = !self.write.is_empty();
+        let removing = if self.remove.is_empty() && !writes { &[] } else { calls::REMOVING };
+        let linking = if writes { calls::LINKING } else { &[] };
+        let opens = writes || !self.read.is_empty();
+        calls::restrict(&[&self.calls, removing, linking].concat(), opens)?;
         Ok(landlock)
     }
+}
+
+/// What [`Sandbox::write`] allows.
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile
+        | AccessFs::ReadDir
+        | AccessFs::WriteFile
+        | AccessFs::Truncate
+        | AccessFs::MakeReg
+        | AccessFs::RemoveFile
 }
 
 /// Denies this `access` to files but for what the `rules` allow, all TCP ports, and signals to

@@ -1,6 +1,11 @@
 //! Frames between two interfaces, both ways.
 
+mod danger;
+mod demand;
 mod measurement;
+mod period;
+mod seconds;
+mod talkers;
 pub(crate) mod task;
 mod thread;
 mod waits;
@@ -42,6 +47,14 @@ pub struct Bridge<B> {
     /// By the side at which frames arrive, how many were to be delivered twice and were not.
     uncopied: [u64; 2],
     time: Stopwatch,
+}
+
+/// What the direction of frames that arrive at a side is called.
+pub(crate) fn way_name(at: Side) -> &'static str {
+    match at {
+        Side::A => "out",
+        Side::B => "back",
+    }
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -168,10 +181,8 @@ impl<B: Backend> Bridge<B> {
         let interfaces = Side::BOTH.into_iter().map(|side| self.backend.statistics(side));
         let interfaces = interfaces.collect::<io::Result<_>>()?;
         let lost = self.cutters.iter().map(Cutter::lost).zip(self.uncopied);
-        let lost = lost.map(|(cut, uncopied)| Cut {
-            crowded_out: cut.crowded_out + uncopied,
-            ..cut
-        });
+        let lost =
+            lost.map(|(cut, uncopied)| Cut { crowded_out: cut.crowded_out + uncopied, ..cut });
         let cut = lost.collect();
         Ok(Counts { interfaces, cut, ..Counts::default() })
     }

@@ -15,13 +15,15 @@ use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 use laxity_plan::wire::MOST_UNDER_WAY;
 
-use crate::bridge::task::{BridgeTask, Next};
-use crate::bridge::{Bridge, Forwarding, Way};
+use crate::archive::{Archive, Subject};
+use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
+use crate::bridge::{Bridge, Forwarding, Way, way_name};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
-    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
+    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
+    settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
@@ -37,10 +39,16 @@ pub struct Daemon {
     pub duration: Option<Nanos>,
     /// Reads and proves the plan of a file again, on a thread of its own. An error is a sentence.
     pub read: fn(&Path) -> Result<PlanText, String>,
+    /// Works out what to change in a plan of a link, on another such thread.
+    pub advise: Advise,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
     /// A file for the frames that were sent or dropped under a plan, each with what became of it.
     pub capture: Option<PathBuf>,
+    /// Whether names of hosts are looked up.
+    pub names: bool,
+    /// A file of fixed size for the [history](crate::archive) of a link.
+    pub history: Option<PathBuf>,
     /// Questions of other processes.
     pub requests: Receiver<Request>,
     /// Whether a command runs in the foreground, to which SIGINT is left. SIGHUP ends the process
@@ -131,13 +139,23 @@ impl Daemon {
         let bridge = Bridge::new(backend, ways);
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
+        let adviser = Adviser::start(self.advise)?;
+        let names = self.names.then(Names::start).transpose()?;
         let ledgers = ledgers(self.ledger, &plans, settings)?;
         let time = bridge.time();
         let capture = capture(self.capture, [a.as_str(), b], time.elapsed(), keeper)?;
+        let archive = archive(self.history.as_deref(), &plans, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
         let (worker, recorder) = Forwarding::start(bridge, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
-        let task = BridgeTask::new(time, plans, recorder, ledgers, capture);
+        let is_real_time = worker.is_real_time();
+        let task = BridgeTask::new(
+            time,
+            plans,
+            recorder,
+            Files { ledgers, capture, archive },
+            Helpers { adviser, names, is_real_time },
+        );
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
@@ -304,6 +322,18 @@ fn capture<'a>(
         }
         Err(error) => Err(LiveError::Capture(path, error)),
     }
+}
+
+/// The history of these plans, if there is to be one.
+fn archive(
+    path: Option<&Path>,
+    plans: &[Option<PlanText>; 2],
+    keeper: &mut dyn Keeper,
+) -> Result<Option<Archive>, LiveError> {
+    let ways = Side::BOTH.into_iter().zip(plans);
+    let ways = ways.filter_map(|(at, plan)| Some((way_name(at), &plan.as_ref()?.plan)));
+    let archive = path.map(|path| Archive::begin(path, Subject::of_plans(ways), keeper));
+    Ok(archive.transpose()?)
 }
 
 fn with_capture(options: Options, capture: Option<&Capture>) -> Options {

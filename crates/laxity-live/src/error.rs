@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use laxity_forward::Refusal;
 use thiserror::Error;
 
+use crate::archive::ArchiveError;
+
 /// Why a link or a network is not forwarded over or watched, or no longer.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -45,6 +47,9 @@ pub enum LiveError {
     /// This capture cannot be created.
     #[error("cannot begin the capture {}: {_1}", _0.display())]
     Capture(PathBuf, io::Error),
+    /// There is no history in a file.
+    #[error(transparent)]
+    History(#[from] ArchiveError),
     /// Signals cannot be received.
     #[error("signals cannot be heard: {0}")]
     Signals(io::Error),

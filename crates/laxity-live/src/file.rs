@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::capture::Capture;
 pub(crate) use self::ledger::Ledger;
 pub use self::report::ReportFile;
+pub(crate) use self::unique::numbered;
 
 /// The folder of a file, `.` if its path names none.
 pub(crate) fn folder_of(file: &Path) -> PathBuf {

@@ -15,6 +15,7 @@
 //! | [`daemon`] | either as a process |
 //! | [`process`] | signals, privileges, reloads, interfaces that come and go |
 //! | [`mod@file`] | ledgers, captures and reports |
+//! | [`archive`] | the last hour, day and week in a file of fixed size |
 //! | [`status`] | what is shown of it all |
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
 //! | [`metrics`] | what is exposed to Prometheus |
@@ -27,6 +28,7 @@
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
+pub mod archive;
 pub mod bridge;
 pub mod client;
 mod confined;

@@ -1,7 +1,9 @@
 //! A process that forwards, between its first signal and its last.
 
+mod adviser;
 mod interfaces;
 mod keeper;
+mod names;
 mod plan_text;
 pub(crate) mod prover;
 mod request;
@@ -10,7 +12,7 @@ mod systemd;
 
 use std::sync::mpsc::Receiver;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
@@ -20,11 +22,15 @@ use signal_hook::iterator::Signals;
 
 use self::prover::{Gone, Prover};
 use self::systemd::Service;
+use crate::archive::PastAnswer;
 use crate::error::{LiveError, WorkerError};
-use crate::status::Status;
+use crate::status::{PastSpan, Status};
 
+pub use self::adviser::Advise;
+pub(crate) use self::adviser::Adviser;
 pub use self::interfaces::{End, Links};
 pub use self::keeper::{Keeper, Results};
+pub(crate) use self::names::Names;
 pub use self::plan_text::PlanText;
 pub(crate) use self::plan_text::settings;
 pub use self::request::Request;
@@ -32,6 +38,12 @@ pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The time since 1970.
+pub(crate) fn wall_clock() -> Duration {
+    // A clock that is set to before 1970 counts as that.
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
 
 /// The work that a process looks after.
 trait Work {
@@ -46,6 +58,9 @@ trait Work {
 
     /// What it is like now.
     fn status(&mut self) -> Result<Status, WorkerError>;
+
+    /// Has told what there is of a history.
+    fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer);
 
     /// Follows plans that were read again, and says what came of it.
     fn follow(&mut self, next: Self::Next) -> Result<(), String>;
@@ -65,10 +80,7 @@ impl Process {
     /// Hears of signals from now on. Call it before there are other threads, so that these leave
     /// signals to this one. If it has a command in the foreground, SIGINT is left to that, and
     /// SIGHUP ends it.
-    pub(crate) fn begin(
-        requests: Receiver<Request>,
-        has_command: bool,
-    ) -> Result<Self, LiveError> {
+    pub(crate) fn begin(requests: Receiver<Request>, has_command: bool) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let service = Service::from_environment();
         Ok(Process { signals, requests, service, is_reloading: false, has_command })
@@ -118,6 +130,7 @@ impl Process {
                 Request::End => return Ok(true),
                 // Who asked may have gone.
                 Request::Status(answer) => drop(answer.send(task.status()?)),
+                Request::Past { span, most, answer } => task.past(span, most, answer),
                 Request::Reload(answer) => prover.ask(Some(answer)),
             }
         }
@@ -185,6 +198,10 @@ mod tests {
 
         fn status(&mut self) -> Result<Status, WorkerError> {
             Ok(Status { uptime_ns: self.looks, ..Status::default() })
+        }
+
+        fn past(&mut self, _: PastSpan, _: u64, answer: PastAnswer) {
+            answer.send(None).unwrap();
         }
 
         fn follow(&mut self, next: u8) -> Result<(), String> {

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `GET /status` | [`Status`](crate::status::Status) as JSON | the same |
 //! | `GET /history` | chart data of the last five minutes, if it listens on TCP | the same |
+//! | `GET /past?hour`, `?day`, `?week` | [`PastStatus`](crate::status::PastStatus) as JSON, if a history is kept | the same |
 //! | `GET /metrics` | [`metrics`](crate::metrics) for Prometheus | the same |
 //! | `GET /` | a page with charts | the same |
 //! | `POST /reload` | reads the plans again; 409 and the reason if they are not followed | |

@@ -4,7 +4,11 @@
 mod delay;
 pub mod history;
 pub mod interval;
+mod moment;
 mod network;
+mod past;
+mod second;
+mod talkers;
 mod waits;
 mod watch;
 mod wire;
@@ -24,7 +28,11 @@ use crate::bridge::WayMeasurement;
 
 pub use delay::DelayStatus;
 pub(crate) use delay::FineDelays;
+pub use moment::{DangerCause, MomentStatus};
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
+pub use past::{PastClass, PastMoment, PastPoint, PastSpan, PastStatus};
+pub use second::SecondStatus;
+pub use talkers::{EndpointsStatus, FlowStatus, HostStatus, TalkersStatus};
 pub use waits::{Delayer, WaitStatus};
 pub use watch::{ClassWatch, WayWatch};
 pub use wire::WireStatus;
@@ -120,6 +128,18 @@ pub struct WayStatus {
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<WayWatch>,
+    /// Which hosts and flows fill the link now. Absent for routers, from outside, in the first
+    /// second of a plan, and of what is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub talkers: Option<TalkersStatus>,
+    /// What to change in the plan, or how much could be, in a sentence that names what it follows
+    /// from. Absent where there is nothing to say, for routers, from outside, and of what is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// The last 20 moments at most in which classes used more than 80 % of their bounds under the
+    /// plan, the last first. Not known for routers and from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<MomentStatus>,
     /// The classes that have packets, in the plan's order.
     pub classes: Vec<ClassStatus>,
 }
@@ -159,10 +179,14 @@ pub struct ClassStatus {
     pub bound_ns: Option<u64>,
     /// Packets sent later than that, whether the link was late or not, without those demoted.
     pub bound_misses: u64,
-    /// What its packets waited for, counted while someone asks. Absent for routers, for plans with
-    /// more than 64 classes, and from outside.
+    /// What its packets waited for. Absent for routers, for plans with more than 64 classes, and
+    /// from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitStatus>,
+    /// What it got in the last second. Absent for routers, from outside, in the first second of a
+    /// plan, and of what is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<SecondStatus>,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<ClassWatch>,
@@ -218,6 +242,9 @@ impl WayStatus {
             held_up: false,
             wire: None,
             watched: None,
+            talkers: None,
+            advice: None,
+            moments: Vec::new(),
             classes,
         }
     }
@@ -249,6 +276,7 @@ impl ClassStatus {
             bound_ns: account.promise.bound.map(|bound| bound.0),
             bound_misses: account.bound_misses,
             waits: None,
+            second: None,
             watched: None,
         }
     }

@@ -82,6 +82,7 @@ impl Watch {
                     Request::Status(answer) => {
                         drop(answer.send(taps.status().map_err(LiveError::Frames)?));
                     }
+                    Request::Past { answer, .. } => drop(answer.send(None)),
                     Request::Reload(answer) => drop(answer.send(Err(KEEPS.into()))),
                 }
             }

@@ -1,11 +1,13 @@
 //! Answers in words: the only place where sentences are made of them.
 
+mod advice;
 mod cause;
 mod reason;
 mod term;
 mod trap;
 mod verdict;
 
+pub use advice::advice;
 pub use cause::{cause, rule};
 pub use reason::{answer, clock_binding, listed, statement};
 pub use term::term;

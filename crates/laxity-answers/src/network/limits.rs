@@ -443,7 +443,7 @@ fn largest(known: Hint, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> O
 }
 
 /// The values that hold and do not, a percent apart, between a least one that does and a most one.
-fn bisected(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> (u64, u64) {
+pub(crate) fn bisected(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> (u64, u64) {
     let (mut so_far, mut fails) = (least, most.max(least).saturating_add(1));
     while fails - so_far > (so_far / 100).max(1) {
         let middle = ((so_far.max(1) as f64 * fails as f64).sqrt()) as u64;

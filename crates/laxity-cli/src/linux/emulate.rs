@@ -47,8 +47,11 @@ pub(super) fn run(arguments: &Emulate) -> Result<Promises, Failure> {
         options: options(&arguments.running),
         duration: None,
         read: |_| Err("an emulated link follows its plan to the end".into()),
+        advise: |_, _| None,
         ledger: arguments.running.ledger.clone(),
         capture: arguments.running.capture.clone(),
+        names: false,
+        history: None,
         requests,
         has_command: true,
     };

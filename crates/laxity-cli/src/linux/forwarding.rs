@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
+use laxity_answers::advice::Advice;
 use laxity_api::check;
 use laxity_live::process::{Keeper, PlanText, Request, Results};
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
+use laxity_report::words;
 
 use super::report::Report;
 use super::{control_socket, measurement};
@@ -57,8 +59,11 @@ fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
         options: options(&arguments.running),
         duration: arguments.duration,
         read: read_again,
+        advise: |plan, measured| Advice::new(plan, measured).map(|advice| words::advice(&advice)),
         ledger: arguments.running.ledger.clone(),
         capture: arguments.running.capture.clone(),
+        names: arguments.names,
+        history: arguments.history.clone(),
         requests,
         has_command: false,
     }

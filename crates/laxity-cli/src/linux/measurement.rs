@@ -1,6 +1,10 @@
 //! What was measured of a link, or of routers, as text.
 
+mod danger;
 pub(crate) mod network;
+mod talkers;
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity_live::status::{
     ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatch, WireStatus,
@@ -8,6 +12,8 @@ use laxity_live::status::{
 use laxity_report::columns::{Column, Results};
 use laxity_report::quantity::TimeUnit;
 use laxity_report::{fate, quantity};
+
+pub(crate) use danger::danger_text;
 
 /// The interfaces, from where frames go in to where they go out; of routers their names.
 pub(crate) fn places(status: &Status) -> String {
@@ -44,12 +50,22 @@ pub(crate) fn ways_text(network: Option<&NetworkStatus>, ways: &[WayStatus]) -> 
     }
 }
 
+/// When classes of a direction were last in danger, if they were.
+pub(crate) fn danger(way: &WayStatus) -> Vec<String> {
+    /// More are in the status as JSON.
+    const MOST: usize = 5;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    way.moments.iter().take(MOST).map(|moment| format!("{}.", danger_text(moment, now))).collect()
+}
+
 /// One direction under a plan.
 pub(crate) fn way_text(way: &WayStatus) -> String {
-    let sentences: String =
-        lateness(way).into_iter().chain(fates(way)).map(|line| format!("{line}\n")).collect();
+    let sentences =
+        lateness(way).into_iter().chain(fates(way)).chain(danger(way)).chain(way.advice.clone());
+    let sentences: String = sentences.map(|line| format!("{line}\n")).collect();
     let end = if sentences.is_empty() { "" } else { "\n" };
-    format!("{}\n\n{}\n\n{sentences}{end}", title(way), table(way))
+    let talkers = talkers::talkers_text(way);
+    format!("{}\n\n{}\n\n{sentences}{end}{talkers}", title(way), table(way))
 }
 
 /// What a direction is called.

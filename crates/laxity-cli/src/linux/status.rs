@@ -3,14 +3,17 @@
 
 use laxity_live::status::Status;
 
-use super::{control_socket, kernel, measurement};
+use super::{control_socket, kernel, measurement, past};
 use crate::args::Status as Arguments;
 use crate::failure::Failure;
 use crate::{Promises, show};
 
 /// Carries the command out.
 pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
-    let Arguments { instance, interface, over, json } = arguments;
+    let Arguments { instance, interface, over, history, back, json } = arguments;
+    if let Some(history) = history {
+        return past::run(history, (*back).into(), *json);
+    }
     if let Some(interface) = interface {
         return kernel::run(interface, *over, *json);
     }

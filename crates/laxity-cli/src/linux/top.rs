@@ -5,6 +5,7 @@ mod columns;
 mod keys;
 mod poller;
 mod state;
+mod talkers;
 mod view;
 
 #[cfg(test)]

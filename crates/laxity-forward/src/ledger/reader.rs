@@ -5,12 +5,11 @@ use std::io::{ErrorKind, Read};
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
+use laxity_plan::matching::Headers;
 
 use super::code::{self, Flags};
 use super::{Entry, Header, LONGEST_TEXT, LedgerError, MAGIC};
-use crate::event::{
-    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket,
-};
+use crate::event::{ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket};
 
 /// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have
 /// the handle 0.
@@ -89,7 +88,8 @@ impl<R: Read> Reader<R> {
                 let (class, flow, length) = self.class_flow_length()?;
                 let ecn = code::ecn(self.read_number()?);
                 let ecn = ecn.ok_or_else(|| self.malformed("no such bits of ECN"))?;
-                Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
+                let headers = Headers::default();
+                Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, headers })
             }
             code::NONCONFORMING => {
                 let number = self.after()?;

@@ -1,5 +1,6 @@
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
+use laxity_plan::matching::Headers;
 use proptest::prelude::*;
 
 use super::*;
@@ -24,7 +25,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 fn event() -> impl Strategy<Value = Event> {
     let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
         let Packet { class, flow, length, ecn, .. } = packet;
-        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
+        let headers = Headers::default();
+        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, headers })
     });
     let times = [(); 4].map(|()| time());
     let sent = (any::<u64>(), packet(), prop::option::of(time()), times, any::<bool>()).prop_map(

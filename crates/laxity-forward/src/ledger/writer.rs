@@ -6,9 +6,7 @@ use laxity::packet::Packet;
 
 use super::code::{self, Flags};
 use super::{Header, MAGIC};
-use crate::event::{
-    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket,
-};
+use crate::event::{ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket};
 
 /// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing
 /// is allocated.
@@ -131,7 +129,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn arrived(&mut self, arrived: ArrivedPacket) -> Record {
-        let ArrivedPacket { number, time, class, flow, length, ecn } = arrived;
+        let ArrivedPacket { number, time, class, flow, length, ecn, headers: _ } = arrived;
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
         record.numbers([class.0, flow.0, length, code::ecn_code(ecn)].map(u64::from))

@@ -77,6 +77,13 @@ pub(super) const SERVING: &[i64] = &[
     libc::SYS_accept4,
 ];
 
+/// Where Landlock says which files may be made.
+pub(super) const LINKING: &[i64] = &[
+    libc::SYS_linkat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_link,
+];
+
 /// Where Landlock says which files may be removed.
 pub(super) const REMOVING: &[i64] = &[
     libc::SYS_unlinkat,

@@ -6,13 +6,13 @@ use laxity_linux::clock::Stopwatch;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
-use super::measurement::{SideEvent, WayMeasurement};
-use super::waits::Waits;
-use super::{Forwarding, Recorder};
+use super::measurement::SideEvent;
+use super::period::Period;
+use super::{Forwarding, Recorder, way_name};
+use crate::archive::{Archive, PastAnswer, Subject};
 use crate::file::{Capture, Ledger};
-use crate::process::{Keeper, Results, Task};
-use crate::status::history::{History, OverTime};
-use crate::status::{NetworkStatus, WayStatus};
+use crate::process::{Adviser, Keeper, Names, Task, wall_clock};
+use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::Counts;
 
 /// The books and files of a bridge.
@@ -22,6 +22,26 @@ pub(crate) struct BridgeTask {
     /// By the side at which frames arrive, if they follow a plan.
     directions: [Option<Direction>; 2],
     capture: Option<Capture>,
+    archive: Option<Archive>,
+    helpers: Helpers,
+    second: Second,
+}
+
+/// What is written while frames are forwarded.
+pub(crate) struct Files {
+    /// By the side at which frames arrive.
+    pub(crate) ledgers: [Option<Ledger>; 2],
+    pub(crate) capture: Option<Capture>,
+    pub(crate) archive: Option<Archive>,
+}
+
+/// What else looks after a bridge.
+pub(crate) struct Helpers {
+    pub(crate) adviser: Adviser,
+    /// None where names are not asked for.
+    pub(crate) names: Option<Names>,
+    /// Whether the thread that forwards has a real-time priority.
+    pub(crate) is_real_time: bool,
 }
 
 /// A plan of a side that was read again and proved.
@@ -41,17 +61,15 @@ struct Direction {
     ledger: Option<Ledger>,
 }
 
-/// What is measured of one direction while it follows a plan.
-struct Period {
-    /// Where the frames arrive.
-    at: Side,
-    /// Number of plans that were followed there before.
-    number: u32,
-    plan: Plan,
-    measured: WayMeasurement,
-    waits: Waits,
-    sent: OverTime,
+/// The present second.
+struct Second {
+    /// When it began, of those that are all as long.
+    begin: Nanos,
+    /// When the last one was over.
+    turned: Nanos,
 }
+
+const SECOND: Nanos = Nanos(1_000_000_000);
 
 impl BridgeTask {
     /// Empty books of directions that follow these plans from now on, on the time of a bridge.
@@ -59,9 +77,10 @@ impl BridgeTask {
         time: Stopwatch,
         plans: [Option<Plan>; 2],
         recorder: Recorder,
-        ledgers: [Option<Ledger>; 2],
-        capture: Option<Capture>,
+        files: Files,
+        helpers: Helpers,
     ) -> Self {
+        let Files { ledgers, capture, archive } = files;
         let now = time.elapsed();
         let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
         let direction = |at, plan: Option<Plan>, ledger| {
@@ -69,7 +88,8 @@ impl BridgeTask {
             Some(Direction { present, next: None, text: None, ledger })
         };
         let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
-        BridgeTask { time, recorder, directions, capture }
+        let second = Second::new(now);
+        BridgeTask { time, recorder, directions, capture, archive, helpers, second }
     }
 
     /// Counts and writes what has happened since the last call.
@@ -87,8 +107,7 @@ impl BridgeTask {
             if *plan > direction.present.number {
                 direction.go_on(now, keeper);
             }
-            direction.present.measured.add(event);
-            direction.present.waits.add(event);
+            direction.present.add(event);
             let is_reloaded = matches!(event, Event::Reloaded { .. });
             let text = direction.text.take_if(|_| is_reloaded);
             if let Some(ledger) = &mut direction.ledger {
@@ -100,6 +119,62 @@ impl BridgeTask {
             }
         });
         directions.iter_mut().flatten().for_each(|direction| direction.present.note(now));
+        if let Some(duration) = self.second.over(now) {
+            self.turn(duration, keeper);
+        }
+        self.seek_advice(now);
+    }
+
+    /// A second is over, which took so long.
+    fn turn(&mut self, duration: Nanos, keeper: &mut dyn Keeper) {
+        let subject = self.subject();
+        let BridgeTask { directions, archive, .. } = self;
+        if let Some(archive) = archive {
+            archive.follow(subject, keeper);
+        }
+        let clock = wall_clock().as_secs();
+        let mut slots = Vec::new();
+        for Direction { present, .. } in directions.iter_mut().flatten() {
+            let way = way_name(present.at);
+            present.turn(duration, clock, |moment, is_same| {
+                if let Some(archive) = archive {
+                    archive.moment(way, moment, is_same, keeper);
+                }
+            });
+            slots.extend(present.slots());
+        }
+        if let Some(archive) = archive {
+            archive.second(clock.saturating_sub(1), slots, keeper);
+        }
+    }
+
+    /// The directions and classes that are recorded.
+    fn subject(&self) -> Subject {
+        Subject::of_plans(self.present().map(|period| (way_name(period.at), &period.plan)))
+    }
+
+    /// Takes note of advice that was worked out, and asks for advice where something else was
+    /// measured since.
+    fn seek_advice(&mut self, now: Nanos) {
+        let BridgeTask { directions, helpers: Helpers { adviser, is_real_time, .. }, .. } = self;
+        let mut periods = directions.iter_mut().flatten().map(|direction| &mut direction.present);
+        if let Some(answer) = adviser.answer(now)
+            && let Some(period) = periods.find(|it| (it.at, it.number) == answer.about)
+        {
+            period.advice = answer.sentence;
+        }
+        if !adviser.is_free(now) {
+            return;
+        }
+        for Direction { present, .. } in directions.iter_mut().flatten() {
+            let measured = present.advisable(*is_real_time);
+            if present.asked.as_ref() != Some(&measured) {
+                adviser.ask((present.at, present.number), present.plan.clone(), measured.clone());
+                present.asked = Some(measured);
+                return;
+            }
+        }
+        adviser.pause(now);
     }
 
     /// Notes the longest that frames were seen to wait in the queues of the interfaces where they
@@ -133,8 +208,13 @@ impl Task for BridgeTask {
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
         self.hold(counts);
         let now = self.time.elapsed();
-        self.directions.iter_mut().flatten().for_each(|it| it.present.ask_waits(now));
-        (self.present().map(Period::status).collect(), None)
+        let mut ways: Vec<_> = self.present().map(Period::present).collect();
+        if let Some(names) = &mut self.helpers.names {
+            for talkers in ways.iter_mut().filter_map(|way| way.talkers.as_mut()) {
+                talkers.names = names.names(talkers.addresses(), now);
+            }
+        }
+        (ways, None)
     }
 
     fn lost(&self) -> u64 {
@@ -168,12 +248,23 @@ impl Task for BridgeTask {
         followed
     }
 
+    fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer) {
+        match &mut self.archive {
+            Some(archive) => archive.past(span, most, answer),
+            // Who asked may have gone.
+            None => drop(answer.send(None)),
+        }
+    }
+
     fn end(self, _: &Counts, keeper: &mut dyn Keeper) {
         self.present().for_each(|period| keeper.ended(&period.results()));
         let ledgers = self.directions.into_iter().flatten().filter_map(|it| it.ledger);
         ledgers.for_each(|ledger| ledger.finish(keeper));
         if let Some(capture) = self.capture {
             capture.finish(keeper);
+        }
+        if let Some(archive) = self.archive {
+            archive.finish(keeper);
         }
     }
 }
@@ -189,44 +280,24 @@ impl Direction {
     }
 }
 
-impl Period {
-    fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
-        let measured = WayMeasurement::new(plan.promises());
-        let waits = Waits::new(plan.classes.len());
-        Period { at, number, measured, waits, plan, sent: OverTime::new(begin) }
+impl Second {
+    /// Seconds are over in the middle of those of the clock, so that each of these has one.
+    fn new(now: Nanos) -> Self {
+        let since = (u64::from(wall_clock().subsec_nanos()) + SECOND.0 / 2) % SECOND.0;
+        Second { begin: now.saturating_sub(Nanos(since)), turned: now }
     }
 
-    /// Someone asks who delays whom.
-    fn ask_waits(&mut self, now: Nanos) {
-        self.waits.ask(now, self.measured.accounts().iter().map(|account| account.queued));
-    }
-
-    /// Events were lost: what waits is counted anew.
-    fn forget_waits(&mut self, now: Nanos) {
-        self.waits.begin(now, self.measured.accounts().iter().map(|account| account.queued));
-    }
-
-    fn note(&mut self, now: Nanos) {
-        let accounts = self.measured.accounts();
-        self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
-    }
-
-    fn status(&self) -> WayStatus {
-        let way = match self.at {
-            Side::A => "out",
-            Side::B => "back",
-        };
-        let mut status = WayStatus::new(way, &self.plan, &self.measured);
-        for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
-            class.waits = self.waits.status(&self.plan, id);
+    /// How long the present second took if it is over by now. The next one begins when it was to be
+    /// over, unless that is more than a second ago.
+    fn over(&mut self, now: Nanos) -> Option<Nanos> {
+        let next = self.begin.saturating_add(SECOND);
+        if now < next {
+            return None;
         }
-        status
-    }
-
-    fn results(&self) -> Results<'_> {
-        let Period { plan, measured, sent, .. } = self;
-        let history = History::new(plan, sent, |id| &measured.accounts()[id.index()].delay);
-        Results { plan, way: self.status(), network: None, history }
+        self.begin = if now < next.saturating_add(SECOND) { next } else { now };
+        let duration = now.saturating_sub(self.turned);
+        self.turned = now;
+        Some(duration)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who delays whom on a link, while someone asks.
+//! Who delays whom on a link.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,8 +11,8 @@ use crate::status::WaitStatus;
 
 /// How long packets of each class have waited, by the class that was sent meanwhile.
 ///
-/// It counts only for some seconds after [`ask`](Self::ask). All packets that wait are counted
-/// together: the time in which a class has three packets waiting counts three times.
+/// All packets that wait are counted together: the time in which a class has three packets waiting
+/// counts three times.
 pub(super) struct Waits {
     /// The number of packets that wait, by class.
     waiting: Vec<u64>,
@@ -21,38 +21,24 @@ pub(super) struct Waits {
     line: VecDeque<(ClassId, Nanos)>,
     /// Up to when it has counted.
     now: Nanos,
-    /// When it stops to count; `None` if it does not count.
-    until: Option<Nanos>,
     /// In ns: a row for each class that waited, which has a place for each class that was sent and
     /// one for the time in which none was. Empty if there are too many classes.
     times: Vec<u64>,
 }
 
-/// It counts for this long after it was asked.
-const PATIENCE: Nanos = Nanos(5_000_000_000);
-
 /// Plans of more classes are not counted: each event takes time that grows with their number.
 const MOST_CLASSES: usize = 64;
 
 impl Waits {
-    /// Of a plan of this many classes, and not counting yet.
-    pub(super) fn new(classes: usize) -> Waits {
+    /// Of a plan of this many classes, from now on.
+    pub(super) fn new(classes: usize, now: Nanos) -> Waits {
         let counted = if classes <= MOST_CLASSES { classes } else { 0 };
         Waits {
             waiting: vec![0; counted],
             line: VecDeque::new(),
-            now: Nanos::ZERO,
-            until: None,
+            now,
             times: vec![0; counted * (counted + 1)],
         }
-    }
-
-    /// Counts from now on, where `queued` packets of each class wait.
-    pub(super) fn ask(&mut self, now: Nanos, queued: impl IntoIterator<Item = u64>) {
-        if self.until.is_none_or(|until| until < now) {
-            self.begin(now, queued);
-        }
-        self.until = Some(now.saturating_add(PATIENCE));
     }
 
     /// Begins anew where `queued` packets of each class wait: events were lost.
@@ -62,11 +48,9 @@ impl Waits {
         self.waiting.iter_mut().zip(queued).for_each(|(waiting, queued)| *waiting = queued);
     }
 
-    /// Counts up to an event, if it counts.
+    /// Counts up to an event.
     pub(super) fn add(&mut self, event: &Event) {
-        let Some(until) = self.until else { return };
-        if self.now > until {
-            self.until = None;
+        if self.waiting.is_empty() {
             return;
         }
         match event {
@@ -148,6 +132,7 @@ impl Waits {
 mod tests {
     use laxity::packet::Packet;
     use laxity_forward::{ArrivedPacket, DroppedPacket, SentPacket};
+    use laxity_plan::matching::Headers;
     use proptest::prelude::*;
 
     use super::*;
@@ -158,8 +143,8 @@ mod tests {
 
     fn arrived(class: u32, time: u64) -> Event {
         let Packet { class, flow, length, ecn, .. } = packet(class, time);
-        let time = Nanos(time);
-        Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn })
+        let (time, headers) = (Nanos(time), Headers::default());
+        Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn, headers })
     }
 
     fn sent(class: u32, arrival: u64, [start, departure]: [u64; 2]) -> Event {
@@ -180,8 +165,7 @@ mod tests {
     /// behind it until 33. The other one is dropped at 30.
     #[test]
     fn packets_wait_for_what_is_sent_meanwhile() {
-        let mut waits = Waits::new(2);
-        waits.ask(Nanos(0), [0, 0]);
+        let mut waits = Waits::new(2, Nanos::ZERO);
         let events = [arrived(1, 0), sent(1, 0, [0, 10]), arrived(0, 4), arrived(1, 6)];
         events.iter().for_each(|event| waits.add(event));
         [arrived(1, 6), sent(0, 4, [13, 23]), sent(1, 6, [13, 33])]
@@ -197,18 +181,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted_where_nobody_asks() {
-        let mut waits = Waits::new(1);
+    fn where_there_are_too_many_classes_nothing_is_counted() {
+        let mut waits = Waits::new(MOST_CLASSES + 1, Nanos::ZERO);
+        [arrived(0, 0), arrived(0, 1_000)].iter().for_each(|event| waits.add(event));
+        assert!(waits.times.is_empty() && waits.line.is_empty());
+    }
+
+    #[test]
+    fn after_events_were_lost_it_counts_what_is_queued() {
+        let mut waits = Waits::new(1, Nanos::ZERO);
         waits.add(&arrived(0, 0));
-        waits.add(&arrived(0, 1_000));
-        assert_eq!(waits.times, [0, 0]);
-        waits.ask(Nanos(2_000), [2]);
+        waits.begin(Nanos(2_000), [2]);
         waits.add(&arrived(0, 3_000));
         assert_eq!(waits.times, [0, 2_000]);
-        waits.add(&arrived(0, PATIENCE.0 + 4_000));
-        waits.add(&arrived(0, PATIENCE.0 + 9_000));
-        assert_eq!(waits.times[1], 2_000 + 3 * (PATIENCE.0 + 1_000));
-        assert!(Waits::new(MOST_CLASSES + 1).times.is_empty());
     }
 
     proptest! {
@@ -218,8 +203,7 @@ mod tests {
         fn the_sums_are_those_over_packets(
             drawn in prop::collection::vec((0u32..3, 0u64..50, 1u64..40, 0u64..30), 1..60),
         ) {
-            let mut waits = Waits::new(3);
-            waits.ask(Nanos::ZERO, [0; 3]);
+            let mut waits = Waits::new(3, Nanos::ZERO);
             let (mut time, mut free_at) = (0, 0);
             let mut events = Vec::new();
             let mut on_line: Vec<[u64; 3]> = Vec::new();

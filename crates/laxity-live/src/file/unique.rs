@@ -25,7 +25,8 @@ pub(crate) fn create(path: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::Error::other(format!("{NAMES} files of this name and its numbers are there already")))
 }
 
-fn numbered(path: &Path, number: u32) -> PathBuf {
+/// The path with a number before its ending, unless that is 1.
+pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     let (2.., Some(stem)) = (number, path.file_stem()) else { return path.to_path_buf() };
     let mut name = stem.to_os_string();
     name.push(format!("-{number}"));

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
-use crate::status::Status;
+use crate::status::{PastSpan, PastStatus, Status};
 
 /// A request to the process that looks after a link. The requester need not await the answer.
 #[derive(Debug)]
@@ -10,6 +10,15 @@ use crate::status::Status;
 pub enum Request {
     /// What the link is like now.
     Status(Sender<Status>),
+    /// What there is of a history, in at most so many points; none where there is no history.
+    Past {
+        /// How far back.
+        span: PastSpan,
+        /// The largest number of points.
+        most: u64,
+        /// Who waits for it.
+        answer: Sender<Option<PastStatus>>,
+    },
     /// To read the plans again and follow them. The answer says why they are not followed.
     Reload(Sender<Result<(), String>>),
     /// To send what is queued, and end.

@@ -8,8 +8,9 @@ use super::Process;
 use super::interfaces::Links;
 use super::keeper::Keeper;
 use super::prover::Prover;
+use crate::archive::PastAnswer;
 use crate::error::{LiveError, WorkerError};
-use crate::status::{NetworkStatus, Status, WayStatus};
+use crate::status::{NetworkStatus, PastSpan, Status, WayStatus};
 use crate::worker::{Counts, Worker};
 
 /// What bridges and routers do differently while a process looks after them.
@@ -30,6 +31,9 @@ pub(crate) trait Task {
 
     /// Events that came too fast to be counted.
     fn lost(&self) -> u64;
+
+    /// Has told what there is of a history.
+    fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer);
 
     /// Follows a plan.
     ///
@@ -117,6 +121,10 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
         let Supervisor { worker, task, links, keeper, started, reloads } = self;
         task.read(*keeper);
         Ok(status(task, &counts, links, (*started, worker.is_real_time(), *reloads)))
+    }
+
+    fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer) {
+        self.task.past(span, most, answer);
     }
 
     fn follow(&mut self, next: Reloads<T>) -> Result<(), String> {

@@ -10,11 +10,12 @@ use laxity_plan::tdp::NetworkAnalysis;
 
 use super::measurement::{FrameRecord, HostEvent, NetworkMeasurement};
 use super::thread::Running;
+use crate::archive::PastAnswer;
 use crate::error::LiveError;
 use crate::file::Capture;
 use crate::process::{Keeper, PlanText, Results, Task};
 use crate::status::history::{History, OverTime};
-use crate::status::{NetworkStatus, WayStatus};
+use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::{Counts, Reports};
 
 /// The books and files of routers.
@@ -130,6 +131,11 @@ impl Task for RouterTask {
         self.hand_over(&counts, keeper);
         self.period = Period::new(plan, measured);
         Ok(())
+    }
+
+    fn past(&mut self, _: PastSpan, _: u64, answer: PastAnswer) {
+        // Routers have no history. Who asked may have gone.
+        let _ = answer.send(None);
     }
 
     fn end(self, counts: &Counts, keeper: &mut dyn Keeper) {

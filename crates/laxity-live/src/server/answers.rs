@@ -12,6 +12,7 @@ use super::guard::Names;
 use super::page;
 use super::sight::{NoAnswer, Sight};
 use crate::metrics::Format;
+use crate::status::PastSpan;
 
 /// By which way a request came.
 #[derive(Clone)]
@@ -35,6 +36,9 @@ const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 /// What is asked for with these changes nothing.
 const READING: &str = "GET, HEAD";
+
+const NO_SPAN: &str = "Ask for past?hour, past?day or past?week.\n";
+const NO_HISTORY: &str = "No history is kept: see laxity live --history.\n";
 
 /// A page runs what is its own alone, and what is answered is no one else's to look into.
 const GUARDS: [(HeaderName, &str); 5] = [
@@ -83,6 +87,15 @@ impl Answering {
                 (JSON, serde_json::to_vec(&*status).map_err(|_| NoAnswer)?.into())
             }
             "/history" => (JSON, self.sight.history()?.into()),
+            "/past" => {
+                let Some(span) = span(request) else {
+                    return Ok(answer(StatusCode::BAD_REQUEST, TEXT, NO_SPAN));
+                };
+                match self.sight.past(span).await? {
+                    Some(past) => (JSON, serde_json::to_vec(&past).map_err(|_| NoAnswer)?.into()),
+                    None => return Ok(answer(StatusCode::NOT_FOUND, TEXT, NO_HISTORY)),
+                }
+            }
             "/metrics" => {
                 let format = Format::accepted(&accepts(request));
                 (format.content_type(), format.write(&*self.sight.status().await?).into())
@@ -101,6 +114,12 @@ impl Answering {
             _ => other_method(READING),
         })
     }
+}
+
+/// How far back a request looks.
+fn span(request: &Parts) -> Option<PastSpan> {
+    let asked = request.uri.query()?;
+    PastSpan::ALL.into_iter().find(|span| span.name() == asked)
 }
 
 /// All that a request accepts, in one line.

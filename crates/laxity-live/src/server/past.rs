@@ -108,6 +108,7 @@ mod tests {
             bound_ns: None,
             bound_misses: 0,
             waits: None,
+            second: None,
             watched: None,
         };
         Status {
@@ -129,6 +130,9 @@ mod tests {
                 wire: None,
                 broken: 0,
                 watched: None,
+                talkers: None,
+                advice: None,
+                moments: Vec::new(),
                 classes: (0..1000).map(class).collect(),
             }],
             network: None,

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::FRESH;
 use super::past::{EVERY, Past};
 use crate::process::Request;
-use crate::status::Status;
+use crate::status::{PastSpan, PastStatus, Status};
 
 /// So often it is looked whether there is an answer.
 const LOOK: Duration = Duration::from_millis(5);
@@ -19,6 +19,8 @@ const LOOK: Duration = Duration::from_millis(5);
 const STATUS: Duration = Duration::from_secs(5);
 /// So long a reload may take: to prove a plan can be work.
 const RELOAD: Duration = Duration::from_secs(600);
+/// The most points of a line of a chart.
+const POINTS: u64 = 480;
 /// So often it says that someone reads slowly.
 const REMARKS: Duration = Duration::from_secs(60);
 
@@ -87,6 +89,11 @@ impl Sight {
     pub(super) fn history(&self) -> Result<Vec<u8>, NoAnswer> {
         let past = self.past.lock().map_err(|_| NoAnswer)?;
         serde_json::to_vec(&*past).map_err(|_| NoAnswer)
+    }
+
+    /// What there is of a history, in as many points as a chart can show; none where none is kept.
+    pub(super) async fn past(&self, span: PastSpan) -> Result<Option<PastStatus>, NoAnswer> {
+        self.ask(|answer| Request::Past { span, most: POINTS, answer }, STATUS).await
     }
 
     /// Has the plans read again.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How long packets of a class have waited in all, and what the link did meanwhile. It counts only
-/// while someone asks, so that only differences tell something.
+/// How long packets of a class have waited in all, and what the link did meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
 pub struct WaitStatus {

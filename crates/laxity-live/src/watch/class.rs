@@ -54,6 +54,7 @@ impl ClassBooks {
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
             waits: None,
+            second: None,
             watched: Some(ClassWatch {
                 throughput_bps: per_second(self.bytes_sent, duration),
                 pending: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),

@@ -1,13 +1,16 @@
 //! The page as a browser shows it: wide and on a phone, in light and in dark colours.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
 
 use laxity::histogram::Delays;
 use laxity::units::Nanos;
-use laxity_live::status::{DelayStatus, Status, WaitStatus};
+use laxity_live::status::{
+    DangerCause, DelayStatus, EndpointsStatus, FlowStatus, HostStatus, MomentStatus, PastClass,
+    PastMoment, PastPoint, PastSpan, PastStatus, Status, TalkersStatus, WaitStatus,
+};
 
 use crate::sample::{self, Sample};
 
@@ -20,16 +23,16 @@ window.onload = null;
 const pages = () => [...document.querySelectorAll('iframe')].map((frame) => frame.contentDocument);
 const wait = setInterval(() => {
   const isWatched = (page) => page.querySelector('.gone')?.textContent === 'Lost';
-  const isWhole = (page) => isWatched(page) || page.querySelector('.delayers:not([hidden])');
+  const isWhole = (page) => isWatched(page) || page.querySelector('.delayers:not([hidden])') && page.querySelector('.past:not([hidden])');
   if (!pages().every((page) => Number(page?.body?.dataset.seen) >= 4 && isWhole(page))) return;
   clearInterval(wait);
   for (const page of pages()) {
-    const drawn = page.querySelectorAll('path.series[d*=L]').length;
+    const drawn = page.querySelectorAll('.delays path.series[d*=L], .rates path.series[d*=L]').length;
     if (drawn !== 2 * 7) problems.push(`${drawn} lines`);
-    const bounds = page.querySelectorAll('path.bound').length;
+    const bounds = page.querySelectorAll('.delays path.bound').length;
     if (bounds !== 1) problems.push(`${bounds} bounds`);
-    if (page.querySelectorAll('tbody tr').length !== 9) problems.push('no table');
-    if (page.scripts.length !== 3) problems.push('scripts of others');
+    if (page.querySelectorAll('.classes tbody tr').length !== 9) problems.push('no table');
+    if (page.scripts.length !== 5) problems.push('scripts of others');
     const unit = page.querySelector('.unit').textContent;
     if (unit !== UNIT) problems.push(`times in ${unit}`);
     for (const cell of page.querySelectorAll('td')) if (/^0[.]0+$/.test(cell.textContent)) problems.push('time shown as zero');
@@ -38,6 +41,14 @@ const wait = setInterval(() => {
     if (delayers.length !== (isWatched(page) ? 0 : 3)) problems.push(`${delayers.length} classes that wait`);
     const shares = 'class-2 60 %, class-3 20 %, class-8 10 %, nothing sent 10 %';
     if (delayers.some((text) => text !== shares)) problems.push(delayers.join('; '));
+    const talkers = [...page.querySelectorAll('.talkers:not([hidden]) tbody th')].map((head) => head.textContent);
+    const expected = ['10.0.0.2', 'host-<b>3', 'udp 10.0.0.2:5000 → [2001:db8::1234]:53', 'not IP'];
+    if (talkers.join() !== (isWatched(page) ? '' : expected.join())) problems.push(talkers.join('; '));
+    const kept = page.querySelectorAll('.past:not([hidden]) path.series[d*=L]').length;
+    if (kept !== (isWatched(page) ? 0 : 2)) problems.push(`${kept} lines of the past`);
+    const moments = [...page.querySelectorAll('.danger:not([hidden]) li')].map((row) => row.lastChild.textContent);
+    const danger = ', for 12 s: <i>call took longer than its bound, 120 % of 8 ms: class-2 was sent for 71 % of its waiting.';
+    if (moments.join() !== (isWatched(page) ? '' : danger)) problems.push(moments.join());
     const strokes = [...page.querySelectorAll('.delays path.series')].map((path) => `${style(path).stroke}, ${style(path).strokeDasharray}`);
     if (new Set(strokes).size !== 7 || strokes.some((stroke) => stroke.startsWith('none'))) problems.push(strokes.join('; '));
     const swatches = [...page.querySelectorAll('.swatch')].map((swatch) => style(swatch).backgroundColor);
@@ -85,8 +96,73 @@ fn at_work(mut status: Status, asked: u64, short: u64) -> Status {
             class.waits = Some(WaitStatus { sent_ns: sent.into(), idle_ns: asked * number });
         }
     }
+    status.ways[0].talkers = status.real_time.map(|_| talkers());
     status.ways[0].classes[1].name = "<script>alert(1)</script> a class with a long name".into();
     status
+}
+
+/// An hour in which a class was recorded with a gap, and was in danger once.
+fn past() -> PastStatus {
+    const UNTIL: u64 = 1_795_000_000;
+    let point = |at_s| PastPoint {
+        at_s,
+        rate_bps: 5e6,
+        packets: 9,
+        dropped: 0,
+        p99_ns: 1_000_000,
+        max_ns: 2_000_000 + at_s % 7 * 100_000,
+        bound_ns: 8_000_000,
+    };
+    let times = (1..400).filter(|at| !(100..150).contains(at)).map(|at| UNTIL - 3_600 + at * 8);
+    let cause = DangerCause::Class { class: "class-2".into(), percent: 71 };
+    let moment = MomentStatus {
+        class: "<i>call".into(),
+        from_s: UNTIL - 1_000,
+        until_s: UNTIL - 988,
+        max_ns: 9_600_000,
+        bound_ns: 8_000_000,
+        cause,
+    };
+    PastStatus {
+        span: PastSpan::Hour,
+        until_s: UNTIL,
+        width_s: 8,
+        classes: vec![PastClass {
+            way: "out".into(),
+            name: "class-3".into(),
+            points: times.map(point).collect(),
+        }],
+        moments: vec![PastMoment { way: "out".into(), moment }],
+    }
+}
+
+/// Two hosts, one of which has a name, a flow, and frames without IP.
+fn talkers() -> TalkersStatus {
+    let [first, second] = [2, 3].map(|last| IpAddr::from([10, 0, 0, last]));
+    let class = String::from("class-2");
+    let host = |address, bytes| {
+        let class = class.clone();
+        HostStatus { address, class, flows: 3, packets: bytes / 1_000, bytes }
+    };
+    let ends = EndpointsStatus {
+        protocol: "udp".into(),
+        source: first,
+        source_port: Some(5_000),
+        destination: IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x1234]),
+        destination_port: Some(53),
+    };
+    let flow =
+        |ends, bytes| FlowStatus { ends, class: class.clone(), packets: bytes / 1_000, bytes };
+    TalkersStatus {
+        over_ns: 1_000_000_000,
+        bytes: 2_000_000,
+        packets: 2_000,
+        unknown_bytes: 1_000,
+        hosts: vec![host(first, 1_500_000), host(second, 5_000)],
+        flows: vec![flow(Some(ends), 1_000_000), flow(None, 60)],
+        names: [(second, "host-<b>3".to_string())].into(),
+        ..TalkersStatus::default()
+    }
 }
 
 #[test]
@@ -102,7 +178,8 @@ fn the_page_can_be_read_on_any_screen() {
 }
 
 fn look(browser: &str, of: fn(u64) -> Status, unit: &str) {
-    let sample = Sample::from_statuses(of, Ok(()));
+    let past = of(1).real_time.map(|_| past());
+    let sample = Sample::with_past(of, Ok(()), past);
     for (scheme, number) in [("dark", 0), ("light", 1)] {
         let around = frames(scheme, unit, sample.address);
         let output = Command::new(browser)

@@ -12,7 +12,7 @@ use laxity::units::Nanos;
 use laxity_live::process::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server};
 use laxity_live::status::{
-    ClassStatus, ClassWatch, DelayStatus, InterfaceStatus, Status, WayStatus, WayWatch,
+    ClassStatus, ClassWatch, DelayStatus, InterfaceStatus, PastStatus, Status, WayStatus, WayWatch,
 };
 use laxity_report::html::colours;
 use tempfile::TempDir;
@@ -39,6 +39,7 @@ pub(crate) fn status(classes: usize) -> Status {
             bound_ns: bound,
             bound_misses: 0,
             waits: None,
+            second: None,
             watched: None,
         }
     };
@@ -70,6 +71,9 @@ pub(crate) fn status(classes: usize) -> Status {
             held_up: false,
             wire: None,
             watched: None,
+            talkers: None,
+            advice: None,
+            moments: Vec::new(),
             classes: (0..classes).map(class).collect(),
         }],
         network: None,
@@ -115,13 +119,22 @@ impl Sample {
         status: impl FnMut(u64) -> Status + Send + 'static,
         reload: Result<(), String>,
     ) -> Sample {
+        Sample::with_past(status, reload, None)
+    }
+
+    /// The same of a link with a history.
+    pub(crate) fn with_past(
+        status: impl FnMut(u64) -> Status + Send + 'static,
+        reload: Result<(), String>,
+        past: Option<PastStatus>,
+    ) -> Sample {
         let folder = tempfile::tempdir().expect("a folder");
         let control = ControlSocket::bind(&folder.path().join("a-b.sock")).expect("a socket");
         let network = Listeners::listen(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
         let address = network.local_addr().expect("an address");
         let listeners = Listeners { control: Some(control), network: Some(network) };
         let (ask, requests) = mpsc::channel();
-        thread::spawn(move || answer(requests, status, &reload));
+        thread::spawn(move || answer(requests, status, &reload, past));
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = said.clone();
         let say = move |what: &str| hears.lock().expect("nobody panics").push(what.to_string());
@@ -149,6 +162,7 @@ fn answer(
     requests: Receiver<Request>,
     mut status: impl FnMut(u64) -> Status,
     reload: &Result<(), String>,
+    past: Option<PastStatus>,
 ) {
     let mut asked = 0;
     for request in requests {
@@ -157,6 +171,7 @@ fn answer(
                 asked += 1;
                 drop(answer.send(status(asked)));
             }
+            Request::Past { answer, .. } => drop(answer.send(past.clone())),
             Request::Reload(answer) => drop(answer.send(reload.clone())),
             Request::End => return,
         }

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use super::words::WITH_PORTS;
+use super::words::{PROTOCOLS, WITH_PORTS, name};
 use crate::encapsulation::Encapsulation;
 
 /// The headers of one frame, as far as they are there and whole.
@@ -44,6 +44,13 @@ pub struct Ports {
     pub source: u16,
     /// Destination.
     pub destination: u16,
+}
+
+impl IpHeaders {
+    /// The name of the protocol above, as a `match` writes it; `None` if it has none there.
+    pub fn protocol_name(&self) -> Option<&'static str> {
+        name(&PROTOCOLS, self.protocol.into())
+    }
 }
 
 /// IPv6 extension headers that are skipped to find the protocol above (RFC 8200, RFC 4302).

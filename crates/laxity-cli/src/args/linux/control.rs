@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use laxity_live::status::PastSpan;
 
 use crate::args::value::duration;
 
@@ -50,8 +51,11 @@ Exits with 1 if packets took longer than their bound and what the link was late;
 With --dev: prints the kernel's counts of each class, without delays, beside the plan's promises. Exits with 1 if
 the interface no longer has what was applied.
 
+With --history: exits with 1 if packets took longer than their bound in that time.
+
 Examples: laxity status --json
-          laxity status --dev eth0 --over 1s")]
+          laxity status --dev eth0 --over 1s
+          laxity status --history uplink.history --back week")]
 pub(crate) struct Status {
     #[command(flatten)]
     pub instance: Instance,
@@ -61,9 +65,36 @@ pub(crate) struct Status {
     /// Look twice, so long apart, and tell the rates in between.
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "interface", allow_hyphen_values = true)]
     pub over: Option<laxity::units::Nanos>,
+    /// Print the last hour, day or week of a link that is or was forwarded over with this history.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["control", "interface"])]
+    pub history: Option<PathBuf>,
+    /// How far back.
+    #[arg(long, value_name = "TIME", default_value = "hour", requires = "history")]
+    pub back: Span,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// How far back a history is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Span {
+    /// An hour, by seconds.
+    Hour,
+    /// A day, by ten seconds.
+    Day,
+    /// A week, by minutes.
+    Week,
+}
+
+impl From<Span> for PastSpan {
+    fn from(span: Span) -> Self {
+        match span {
+            Span::Hour => PastSpan::Hour,
+            Span::Day => PastSpan::Day,
+            Span::Week => PastSpan::Week,
+        }
+    }
 }
 
 /// `laxity reload`.
@@ -82,7 +113,8 @@ pub(crate) struct Reload {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Keys: left and right choose what classes are ordered by, up and down scroll, space changes between
-delays of the last second and of all packets, r reloads the plans, q ends.
+delays of the last second and of all packets, f shows more hosts and flows or none, r reloads the
+plans, q ends.
 
 The bar shows how much of its bound the delay of a class uses: solid up to p99, shaded up to the
 largest. Delays of the last second are estimates; those of all packets are exact.

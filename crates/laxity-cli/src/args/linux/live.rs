@@ -46,6 +46,15 @@ pub(crate) struct Live {
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
+    /// Keep what each class got in the last hour, day and week, and when promises were in danger,
+    /// in this file of fixed size, for the page and for `laxity status --history`. A history of the
+    /// same classes goes on; one of others is kept, and a new one gets a number.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo"])]
+    pub history: Option<PathBuf>,
+    /// Ask the machine's resolver, which may ask DNS, for the names of hosts that are shown. Without
+    /// this nobody is asked.
+    #[arg(long, conflicts_with_all = ["port", "demo"])]
+    pub names: bool,
     #[command(flatten)]
     pub monitoring: Monitoring,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::columns::COLUMNS;
 use super::state::State;
+use super::talkers;
 
 /// What a key asks for beyond what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub(super) fn press(state: &mut State, key: KeyEvent) -> Option<Wish> {
         KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::End),
         KeyCode::Char('r') => state.asks = !state.gone,
         KeyCode::Char(' ') => state.of_all = !state.of_all,
+        KeyCode::Char('f') => state.talkers = (state.talkers + 1) % talkers::COUNTS.len(),
         KeyCode::Left => state.order = step(state.order, COLUMNS.len()),
         KeyCode::Right => state.order = step(state.order, 1),
         KeyCode::Up => state.scrolled = state.scrolled.saturating_sub(1),

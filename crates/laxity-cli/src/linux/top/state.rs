@@ -14,6 +14,8 @@ pub(super) struct State {
     pub of_all: bool,
     /// The place of the column that classes are ordered by; without one they stand as in the plan.
     pub order: Option<usize>,
+    /// The place in [`COUNTS`](super::talkers::COUNTS) of how many hosts and flows are shown.
+    pub talkers: usize,
     /// How many lines have been scrolled past.
     pub scrolled: usize,
     /// Whether it asks if it is to reload.
@@ -41,6 +43,7 @@ impl State {
             before: None,
             of_all: false,
             order: None,
+            talkers: 0,
             scrolled: 0,
             asks: false,
             message: None,

@@ -1,9 +1,11 @@
 //! Screens.
 
+use std::net::IpAddr;
+
 use laxity_live::client::{Client, ClientError};
 use laxity_live::status::{
-    ClassStatus, DelayStatus, FramesStatus, InterfaceStatus, NetworkStatus, Status, WaitStatus,
-    WayStatus,
+    ClassStatus, DelayStatus, EndpointsStatus, FlowStatus, FramesStatus, HostStatus,
+    InterfaceStatus, NetworkStatus, Status, TalkersStatus, WaitStatus, WayStatus,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -46,6 +48,7 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
         bound_ns,
         bound_misses: u64::from(name == "call"),
         waits: None,
+        second: None,
         watched: None,
     }
 }
@@ -73,6 +76,9 @@ fn status(seconds: u64) -> Status {
             held_up: false,
             wire: None,
             watched: None,
+            talkers: None,
+            advice: None,
+            moments: Vec::new(),
             classes: vec![
                 class("call", 100 * seconds, Some(4_000_000)),
                 class("a class with a name that goes on", 1_000 * seconds, Some(1_800_000)),
@@ -188,6 +194,52 @@ fn who_delays_a_class_now_is_said_below_the_classes() {
     let line = screen.lines().find(|line| line.contains("waits for")).expect("a line");
     assert_eq!(line, "call            waits for a class with a name… 75 %, nothing sent 25 %");
     assert!(line.chars().count() <= 80);
+}
+
+/// A host with a flow of 11 Mbit/s in a second, and one with 20 small ones; and what to change.
+#[test]
+fn advice_hosts_and_flows_stand_below_the_classes() {
+    let mut status = status(10);
+    let address = |last: u8| IpAddr::from([10, 0, 0, last]);
+    let host = |last, flows, bytes| HostStatus {
+        address: address(last),
+        class: "a class with a name that goes on".into(),
+        flows,
+        packets: bytes / 1_000,
+        bytes,
+    };
+    let flow = |port, bytes| FlowStatus {
+        ends: Some(EndpointsStatus {
+            protocol: "udp".into(),
+            source: address(2),
+            source_port: Some(port),
+            destination: IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x1234]),
+            destination_port: Some(53),
+        }),
+        class: "call".into(),
+        packets: bytes / 1_000,
+        bytes,
+    };
+    status.ways[0].talkers = Some(TalkersStatus {
+        over_ns: 1_000_000_000,
+        bytes: 1_500_000,
+        packets: 1_500,
+        hosts: vec![host(1, 1, 1_375_000), host(2, 20, 100_000)],
+        flows: (0..20).map(|at| flow(5_000 + at, 5_000 - u64::from(at))).collect(),
+        names: [(address(1), "desk\x1b[2J".to_string())].into(),
+        ..TalkersStatus::default()
+    });
+    let advice = "call needs 64 kbit/s more; 2 Mbit/s are free: with `rate = \"320kbit\"` in its \
+                  `arrival` all that it sent keeps it, and everything is proved.";
+    status.ways[0].advice = Some(advice.into());
+    let mut state = State::new(status);
+    let few = screen_of(&mut state, 80, 40);
+    assert!(few.lines().all(|line| line.chars().count() <= 80), "{few}");
+    golden("talkers.txt", &few);
+    press(&mut state, KeyCode::Char('f'));
+    assert!(screen_of(&mut state, 80, 40).contains(":5019 → "));
+    press(&mut state, KeyCode::Char('f'));
+    assert!(!screen_of(&mut state, 80, 40).contains("flows now"));
 }
 
 /// Under `laxity watch` nobody knows queues or priorities.

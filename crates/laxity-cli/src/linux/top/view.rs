@@ -12,6 +12,7 @@ use ratatui::widgets::Paragraph;
 use super::bar;
 use super::columns::COLUMNS;
 use super::state::{Row, State};
+use super::talkers;
 use crate::linux::measurement;
 
 /// How wide the names of classes are at least and at most.
@@ -67,6 +68,10 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
         lines.push(header(state, name, unit));
         lines.extend(rows.iter().map(|row| row_line(row, name, unit)));
         lines.extend(rows.iter().filter_map(|row| delayers_line(row, name)));
+        lines.extend(danger_lines(way, width));
+        let advice = way.advice.as_deref().map(|advice| wrapped(&clean(advice), width));
+        lines.extend(advice.into_iter().flatten().map(|line| Line::from(line).italic()));
+        lines.extend(talkers::lines(way, talkers::COUNTS[state.talkers], width));
         lines.push(Line::default());
     }
     lines
@@ -157,12 +162,38 @@ fn footer(state: &State) -> Line<'static> {
     }
     match &state.message {
         Some(message) => Line::from(clean(message)).bold(),
-        None => Line::from("q ends   r reloads   ←→ order   ↑↓ scroll   space delays now or all"),
+        None => Line::from(
+            "q ends   r reloads   ←→ order   ↑↓ scroll   space delays now or all   f flows",
+        ),
     }
 }
 
+/// When classes were last in danger.
+fn danger_lines(way: &WayStatus, width: usize) -> Vec<Line<'static>> {
+    /// More are in the status.
+    const MOST: usize = 3;
+    let moments = measurement::danger(way).into_iter().take(MOST);
+    let lines = moments.flat_map(|moment| wrapped(&clean(&moment), width));
+    lines.map(|line| Line::from(line).yellow()).collect()
+}
+
+/// A sentence in lines of at most so many characters, unless a word is longer.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
 /// Just as wide as the column of names.
-fn padded(text: &str, width: usize) -> String {
+pub(super) fn padded(text: &str, width: usize) -> String {
     let short = quantity::shortened(&clean(text), width);
     let line = Line::from(short.as_str());
     let missing = width.saturating_sub(line.width());
@@ -170,6 +201,6 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 /// Text from outside, so that no terminal obeys it.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     visible(text).into_owned()
 }

@@ -4,7 +4,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 240;
 // Between marks of time, in seconds.
-const STEPS = [10, 30, 60, 120, 300];
+const STEPS = [10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 21_600, 86_400];
+const UNITS = [[86_400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 const MARGIN = { left: 56, right: 12, top: 12, bottom: 26 };
 
 function drawn(kind, attributes, text) {
@@ -39,7 +40,7 @@ function logarithmic(values, unit) {
 }
 
 // A drawing of lines: [{ subject, kind, points: [[seconds, value | null]] }], seconds being before now.
-// Lines of kind "bound" or "link" are levels: { level }.
+// Lines of kind "bound" or "link" may be levels: { level }.
 function chart(box, { label, unit, seconds, scale, lines }) {
   const width = Math.max(box.clientWidth, 280);
   const [right, bottom] = [width - MARGIN.right, HEIGHT - MARGIN.bottom];
@@ -53,7 +54,8 @@ function chart(box, { label, unit, seconds, scale, lines }) {
   // As many as have room.
   const step = STEPS.find((step) => (step / seconds) * (right - MARGIN.left) >= 70) ?? seconds;
   for (let second = 0; second <= seconds; second += step) {
-    const text = second === 0 ? "now" : second % 60 ? `−${second} s` : `−${second / 60} min`;
+    const [size, name] = UNITS.find(([size]) => second % size === 0);
+    const text = second === 0 ? "now" : `−${second / size} ${name}`;
     const anchor = second === 0 ? "end" : second === seconds ? "start" : "middle";
     svg.append(drawn("text", { x: x(second), y: HEIGHT - 8, "text-anchor": anchor }, text));
   }
@@ -76,7 +78,7 @@ function chart(box, { label, unit, seconds, scale, lines }) {
       path += joined ? `L${place}` : `M${place}h0`;
       joined = true;
     }
-    svg.append(drawn("path", { class: `series subject-${line.subject}`, d: path }));
+    svg.append(drawn("path", { class: `${line.kind ?? "series"} subject-${line.subject}`, d: path }));
   }
   box.replaceChildren(svg);
 }

@@ -243,14 +243,20 @@ function showWay(section, way, before, seconds, network) {
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
   note.classList.toggle("alarm", way.broken > 0 || way.held_up || network?.kept === false);
+  const advice = section.querySelector(".advice");
+  advice.textContent = way.advice ?? "";
+  advice.hidden = !way.advice;
   if (way.watched) {
     section.querySelector(".gone").textContent = "Lost";
     section.querySelector(".measure").textContent = "from one tap to the other";
   }
-  fillTable(section.querySelector("table"), way, before, seconds);
+  fillTable(section.querySelector("table.classes"), way, before, seconds);
   showDelayers(section.querySelector(".delayers"), way, before);
+  showTalkers(section.querySelector(".talkers"), way);
   drawDelays(section.querySelector(".delays .wide"), way);
   drawRates(section.querySelector(".rates .wide"), way, network);
+  showDanger(section.querySelector(".danger"), way);
+  showPast(section.querySelector(".past"), way);
 }
 
 function showFacts(status) {
@@ -311,6 +317,7 @@ async function look() {
     if (!heard.length || at > heard.at(-1).at) heard.push({ at, status });
     heard = heard.filter((it) => it.at >= at - SPAN);
     document.body.classList.remove("gone");
+    await lookBack();
     show();
     document.body.dataset.seen = heard.length;
   } catch (error) {

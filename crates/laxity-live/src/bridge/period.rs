@@ -1,0 +1,151 @@
+//! What is measured of a direction while it follows a plan.
+
+use laxity::units::Nanos;
+use laxity_answers::advice::Measured;
+use laxity_forward::Event;
+use laxity_linux::frames::Side;
+use laxity_plan::Plan;
+
+use super::danger::{ClassSecond, Danger};
+use super::demand::Demands;
+use super::measurement::WayMeasurement;
+use super::seconds::Seconds;
+use super::talkers::Talkers;
+use super::waits::Waits;
+use super::way_name;
+use crate::archive::ClassSlot;
+use crate::process::Results;
+use crate::status::history::{History, OverTime};
+use crate::status::{MomentStatus, WayStatus};
+
+/// What is measured of one direction while it follows a plan.
+pub(super) struct Period {
+    /// Where the frames arrive.
+    pub(super) at: Side,
+    /// Number of plans that were followed there before.
+    pub(super) number: u32,
+    pub(super) plan: Plan,
+    pub(super) measured: WayMeasurement,
+    waits: Waits,
+    talkers: Talkers,
+    seconds: Seconds,
+    danger: Danger,
+    demands: Demands,
+    /// What the advice follows from that was asked for last.
+    pub(super) asked: Option<Measured>,
+    /// What to change, in a sentence.
+    pub(super) advice: Option<String>,
+    sent: OverTime,
+}
+
+impl Period {
+    pub(super) fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
+        let classes = plan.classes.len();
+        Period {
+            at,
+            number,
+            measured: WayMeasurement::new(plan.promises()),
+            waits: Waits::new(classes, begin),
+            talkers: Talkers::new(at),
+            seconds: Seconds::new(classes),
+            danger: Danger::new(classes),
+            demands: Demands::new(&plan),
+            asked: None,
+            advice: None,
+            sent: OverTime::new(begin),
+            plan,
+        }
+    }
+
+    /// Counts an event.
+    pub(super) fn add(&mut self, event: &Event) {
+        self.measured.add(event);
+        self.waits.add(event);
+        self.talkers.add(event);
+        self.seconds.add(event);
+        self.demands.add(event);
+    }
+
+    /// Events were lost: what waits is counted anew.
+    pub(super) fn forget_waits(&mut self, now: Nanos) {
+        self.waits.begin(now, self.measured.accounts().iter().map(|account| account.queued));
+    }
+
+    /// Notes what has been sent by now.
+    pub(super) fn note(&mut self, now: Nanos) {
+        let accounts = self.measured.accounts();
+        self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
+    }
+
+    /// A second is over, which took so long, at `clock`, in seconds of 1970. `each` is told the
+    /// moments in which classes were in danger in it, and whether they had begun before.
+    pub(super) fn turn(
+        &mut self,
+        duration: Nanos,
+        clock: u64,
+        mut each: impl FnMut(&MomentStatus, bool),
+    ) {
+        self.talkers.turn(duration);
+        self.seconds.turn(duration);
+        let Period { plan, measured, waits, seconds, danger, .. } = self;
+        for (id, _) in plan.leaves() {
+            let bound = measured.accounts()[id.index()].promise.bound;
+            let Some((bound, second)) = bound.zip(seconds.last(id)) else { continue };
+            let (class, waits) = (id.index(), waits.status(plan, id));
+            let second = ClassSecond { class, bound_ns: bound.0, second, waits };
+            if let Some((moment, is_same)) = danger.note(plan, clock, second) {
+                each(moment, is_same);
+            }
+        }
+    }
+
+    /// What each class got in the last second, in the order of the plan.
+    pub(super) fn slots(&self) -> impl Iterator<Item = ClassSlot> {
+        self.plan.leaves().map(|(id, _)| {
+            let bound = self.measured.accounts()[id.index()].promise.bound;
+            let second = self.seconds.last(id).unwrap_or_default();
+            ClassSlot::new(&second, bound.map(|bound| bound.0))
+        })
+    }
+
+    /// What advice follows from.
+    pub(super) fn advisable(&self, is_real_time: bool) -> Measured {
+        Measured {
+            late: self.measured.late.max(),
+            is_real_time,
+            held: self.measured.held.unwrap_or_default(),
+            longest: self.demands.longest(),
+            demands: self.demands.demands(),
+        }
+    }
+
+    /// What was measured by now.
+    pub(super) fn status(&self) -> WayStatus {
+        let mut status = WayStatus::new(way_name(self.at), &self.plan, &self.measured);
+        for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
+            class.waits = self.waits.status(&self.plan, id);
+        }
+        status
+    }
+
+    /// The same with what is of the present alone.
+    pub(super) fn present(&self) -> WayStatus {
+        let mut status = self.status();
+        for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
+            class.second = self.seconds.last(id);
+        }
+        WayStatus {
+            talkers: self.talkers.status(&self.plan),
+            advice: self.advice.clone(),
+            moments: self.danger.moments(),
+            ..status
+        }
+    }
+
+    /// What it was like.
+    pub(super) fn results(&self) -> Results<'_> {
+        let Period { plan, measured, sent, .. } = self;
+        let history = History::new(plan, sent, |id| &measured.accounts()[id.index()].delay);
+        Results { plan, way: self.status(), network: None, history }
+    }
+}
