@@ -17,6 +17,11 @@ pub enum Refusal {
         "`rate-trace` is for simulations: a link that is forwarded over has the rate that it has; take it out"
     )]
     Varying,
+    /// The rate of a link between nodes is to be found.
+    #[error(
+        "a `rate` that is found is for a bridge of two interfaces: write one rate for each link of routers"
+    )]
+    Found,
     /// A link delays packets by chance, or doubles them.
     #[error(
         "`jitter`, `reorder` and `duplicate` are for simulations: a link that is forwarded over does to packets what it \

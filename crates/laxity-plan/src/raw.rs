@@ -14,6 +14,7 @@ mod lists;
 mod network;
 mod overhead;
 mod queue;
+mod rate;
 mod scheduler;
 mod source;
 mod stream;
@@ -23,7 +24,7 @@ mod values;
 mod way;
 mod words;
 
-use laxity::units::{Bytes, Nanos, Rate};
+use laxity::units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,6 +38,7 @@ pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
 pub(crate) use overhead::Overhead;
 pub(crate) use queue::Queue;
+pub(crate) use rate::{Autorate, Behind, LinkRate};
 pub(crate) use scheduler::Scheduler;
 pub(crate) use source::{Kind as ModelKind, Source};
 pub(crate) use stream::Loss;
@@ -54,6 +56,7 @@ form::in_forms! {
     [] Curve;
     [] Lengths;
     [] Links;
+    [] LinkRate;
     [] Loss;
     [] Nodes;
     [] Number;
@@ -111,10 +114,10 @@ pub(crate) struct Plan {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Link {
-    /// Its rate.
-    pub rate: Quantity<Rate>,
-    /// A file that says how the rate changes over time; `rate` is then what schedulers count on.
-    /// Default not at all.
+    /// Its rate; a table if nobody knows it.
+    pub rate: At<LinkRate>,
+    /// A file that says how the rate changes over time; `rate` is then what schedulers count on. If
+    /// that is a table, the link behind the shaper changes so. Default not at all.
     pub rate_trace: Option<At<String>>,
     /// The propagation delay of a network's links. Default 0s.
     pub delay: Option<Quantity<Nanos>>,

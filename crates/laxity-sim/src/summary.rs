@@ -1,5 +1,6 @@
 //! What a run measured, in the form of `summary.json`.
 
+mod autorate;
 mod class;
 mod flow;
 mod hop;
@@ -11,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::source::Remarks;
 
+pub use autorate::{AutorateClass, AutorateSummary};
 pub use class::{ClassSummary, DelaySummary, EndToEnd, Measures, loss_ratio};
 pub use flow::{FlowSummary, OnDemand, TcpSummary, jain};
 pub use hop::{FramesSummary, HopSummary};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use laxity::link::{Link, Trace};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::{Dist, LinkSpec, Scheduling};
+use super::{AutorateSpec, Dist, LinkSpec, Scheduling};
 
 laxity::id! {
     /// A node of a network: its position in [`Network::nodes`].
@@ -35,6 +35,9 @@ pub struct NetworkLink {
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
+    /// The controller that finds the rate at which its first node sends. The second sends at the
+    /// highest.
+    pub autorate: Option<Arc<AutorateSpec>>,
     /// How late it may be with what is due at its rate. Default not at all. Simulated, it never is.
     pub latency: Nanos,
     /// The highest rate at which it sends, if that is more than `rate`. Simulated, it does not.
@@ -147,6 +150,7 @@ impl NetworkLink {
             between,
             rate: link.rate,
             trace: link.trace.clone(),
+            autorate: link.autorate.clone(),
             latency: Nanos::ZERO,
             fastest: None,
             delay,
@@ -168,7 +172,9 @@ impl NetworkLink {
 
     /// The highest rate at which it sends.
     pub fn peak(&self) -> Rate {
+        let found = self.autorate.as_ref().map(|autorate| autorate.settings.to);
         let rate = self.trace.as_ref().map_or(self.rate, |trace| trace.peak());
+        let rate = found.map_or(rate, |most| most.max(rate));
         self.fastest.map_or(rate, |fastest| fastest.max(rate))
     }
 

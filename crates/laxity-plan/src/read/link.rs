@@ -1,11 +1,15 @@
 //! `[link]`.
 
+use laxity::link::Trace;
 use laxity::units::{Bytes, Nanos, Rate};
 
+use std::sync::Arc;
+
+use super::autorate::autorate;
 use super::outside::Outside;
 use crate::edit;
 use crate::error::{Fault, Span};
-use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, latency};
+use crate::model::{AutorateSpec, LONGEST_TRANSMISSION, LinkSpec, Overhead, latency};
 use crate::raw::{self, Quantity, positive};
 
 /// The longest frame of Ethernet without tags, without its check sequence.
@@ -33,13 +37,35 @@ pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Result<LinkSpec
             ));
         }
     }
-    let rate = raw.rate.value.0;
+    let rate = raw.rate.value.least();
     check_transmission(rate, max_packet, &raw.rate.span)?;
     let trace = raw.rate_trace.as_ref();
     let trace = trace.map(|file| outside.trace(edit::Path::new(["link", "rate-trace"]), file));
     let trace = trace.transpose()?;
+    let (trace, autorate) = found(&raw.rate.value, trace)?;
     let latency = latency(rate, trace.as_ref());
-    Ok(LinkSpec { rate, trace, overhead, max_packet, min_packet, latency, stall: Nanos::ZERO })
+    Ok(LinkSpec {
+        rate,
+        trace,
+        autorate,
+        overhead,
+        max_packet,
+        min_packet,
+        latency,
+        stall: Nanos::ZERO,
+    })
+}
+
+/// The trace and the controller of a link: where a controller finds the rate, it is the link behind
+/// that changes.
+pub(super) fn found(
+    rate: &raw::LinkRate,
+    trace: Option<Arc<Trace>>,
+) -> Result<(Option<Arc<Trace>>, Option<Arc<AutorateSpec>>), Fault> {
+    match rate {
+        raw::LinkRate::Fixed(_) => Ok((trace, None)),
+        raw::LinkRate::Found(raw) => Ok((None, Some(Arc::new(autorate(raw, trace)?)))),
+    }
 }
 
 /// Refuses a link that is slower than simulated time can bear.

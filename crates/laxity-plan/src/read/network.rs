@@ -1,10 +1,11 @@
 //! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use laxity::units::Nanos;
 
-use super::link::check_transmission;
+use super::link::{check_transmission, found};
 use super::outside::Outside;
 use super::scheduling::scheduling_of_part;
 use crate::discipline::tdp;
@@ -158,6 +159,7 @@ impl Links<'_, '_> {
             self.links.push(NetworkLink {
                 rate,
                 trace: plain.trace.filter(|_| link.rate.is_none()),
+                autorate: plain.autorate.filter(|_| link.rate.is_none()),
                 delay: link.delay.unwrap_or(plain.delay),
                 ..plain
             });
@@ -208,7 +210,7 @@ impl Links<'_, '_> {
     /// A link with what is written of it.
     fn with(&mut self, plain: NetworkLink, raw: &raw::NetworkLink) -> Result<NetworkLink, Fault> {
         if let Some(rate) = &raw.rate {
-            check_transmission(rate.value.0, self.link.max_packet, &rate.span)?;
+            check_transmission(rate.value.least(), self.link.max_packet, &rate.span)?;
         }
         let trace = match &raw.rate_trace {
             Some(file) => {
@@ -218,7 +220,14 @@ impl Links<'_, '_> {
             None => plain.trace.filter(|_| raw.rate.is_none()),
         };
         let own = |at| own_scheduling(at, self.link);
-        let rate = raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0);
+        let rate = raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.least());
+        let (trace, autorate) = match &raw.rate {
+            Some(rate) => found(&rate.value, trace)?,
+            None => match plain.autorate {
+                Some(autorate) => (None, Some(Arc::new(autorate.before(trace)))),
+                None => (trace, None),
+            },
+        };
         if let Some(At { value: raw::Unit(peak), span }) = &raw.peak
             && *peak < rate
         {
@@ -230,6 +239,7 @@ impl Links<'_, '_> {
         Ok(NetworkLink {
             rate,
             trace,
+            autorate,
             latency: raw.latency.as_ref().map_or(plain.latency, |latency| latency.value.0),
             fastest: raw.peak.as_ref().map(|peak| peak.value.0).or(plain.fastest),
             delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),

@@ -59,6 +59,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
             "write the rate that is left at all times as `rate`",
         ));
     }
+    if plan.link.autorate.is_some() {
+        return Err(Refusal::new(
+            "a `rate` that is found",
+            "the kernel shapes to one rate",
+            "write what the link always carries, its `from`, as `rate`, or forward by `laxity live`",
+        ));
+    }
     let by_deadline = |what: &str, why: &str| Refusal {
         nearest_is_hfsc: true,
         ..Refusal::new(

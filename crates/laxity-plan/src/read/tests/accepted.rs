@@ -22,6 +22,7 @@ fn the_link_and_its_scheduler() {
     let link = LinkSpec {
         rate: Rate(10_000_000),
         trace: None,
+        autorate: None,
         overhead: Overhead::NONE,
         max_packet: Bytes(1536),
         min_packet: Bytes(40),

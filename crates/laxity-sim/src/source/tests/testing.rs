@@ -39,6 +39,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
             latency: Some(Nanos::ZERO),
             stall: Nanos::ZERO,
             trace: None,
+            autorate: None,
         },
         scheduler: SchedulerSpec::Fifo,
         queue: None,
