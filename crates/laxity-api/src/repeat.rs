@@ -277,6 +277,7 @@ impl<R: Read> Iterator for Steps<'_, R> {
                     self.tells(dropped.number, dropped.packet, None, fate);
                 }
                 Event::Idle { lateness, .. } => return Some(Step::Choice { lateness }),
+                Event::Rate { time, rate } => return Some(Step::Rate { time, rate }),
                 Event::Reloaded { time, kept } => {
                     self.fates.borrow_mut().repeated.reloads += 1;
                     let kept = self.kept(kept);

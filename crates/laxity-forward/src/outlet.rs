@@ -90,6 +90,12 @@ impl Outlet {
         self.line.rate()
     }
 
+    /// From the next packet on it sends at another rate.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.pacer.set_rate(rate);
+        self.line.set_rate(rate);
+    }
+
     /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the
     /// link has been late ever since, or at least until it has sent what is on its way.
     pub(crate) fn changes_hands(
@@ -99,8 +105,7 @@ impl Outlet {
         next_ready: Option<Nanos>,
         oldest: Option<Nanos>,
     ) {
-        self.pacer.set_rate(rate);
-        self.line.set_rate(rate);
+        self.set_rate(rate);
         self.ready = None;
         self.goes_on(now, next_ready, oldest);
         let (begin, end) = (oldest.unwrap_or(now), self.pacer.free_at());

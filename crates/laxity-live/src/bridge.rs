@@ -13,7 +13,9 @@ use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket,
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
+use crate::autorate::{self, FoundRate, RateFollower};
 use crate::cut::Cutter;
+use crate::error::LiveError;
 use crate::worker::{Counts, Turn};
 
 pub use self::measurement::{SideEvent, WayMeasurement};
@@ -36,6 +38,8 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
+    /// By the side at which frames arrive: what finds the rate at which they are sent.
+    rates: [Option<Box<RateFollower>>; 2],
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -44,7 +48,22 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
+        let (arrived, cutters, rates) = Default::default();
+        Bridge { backend, ways, arrived, cutters, rates }
+    }
+
+    /// Has the rate found at which what arrives at a side is sent, as its plan says. Probes are sent
+    /// by the network namespace of the thread that calls this. `secret` tells their answers from
+    /// those to others. `None` if frames of that side go as they come, or the rate is known.
+    ///
+    /// # Errors
+    /// If the system refuses sockets, or a thread.
+    pub fn find_rate(&mut self, at: Side, secret: u64) -> Result<Option<FoundRate>, LiveError> {
+        let Way::Scheduled(forwarder) = &self.ways[at.index()] else { return Ok(None) };
+        let Some(spec) = &forwarder.plan().link.autorate else { return Ok(None) };
+        let (found, follower) = autorate::find(spec, secret)?;
+        self.rates[at.index()] = Some(Box::new(follower));
+        Ok(Some(found))
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
@@ -93,9 +112,12 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, cutters } = self;
+        let Bridge { backend, ways, arrived, cutters, rates } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
+            if let Some(rate) = &mut rates[at.other().index()] {
+                rate.comes_back(now, backend.pool().bytes(handle));
+            }
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
                 backend.send(at.other(), handle);
                 continue;
@@ -119,13 +141,21 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> Option<Nanos> {
-        let Bridge { backend, ways, .. } = self;
-        match &mut ways[at.index()] {
-            Way::Plain => None,
-            Way::Scheduled(forwarder) => {
-                forwarder.poll(now, &mut |event| follow(backend, at, event, observer))
+        let Bridge { backend, ways, rates, .. } = self;
+        let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
+        let Some(rate) = &mut rates[at.index()] else {
+            return forwarder.poll(now, &mut |event| follow(backend, at, event, observer));
+        };
+        forwarder.set_rate(now, rate.rate(), &mut |event| follow(backend, at, event, observer));
+        let next = forwarder.poll(now, &mut |event| {
+            if let Event::Sent(sent) = event {
+                let frame = backend.pool().bytes(Handle(sent.packet.handle as u32));
+                rate.leaves(now, frame, sent.packet.length);
             }
-        }
+            follow(backend, at, event, observer);
+        });
+        rate.publish();
+        next
     }
 
     /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it
@@ -204,6 +234,7 @@ fn follow(
         Event::Arrived(_)
         | Event::Nonconforming { .. }
         | Event::Idle { .. }
+        | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Kept { .. } => {}
     }

@@ -14,13 +14,14 @@ use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 
+use crate::autorate::FoundRate;
 use crate::bridge::task::{BridgeTask, Next};
 use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
-    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
+    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, secret, settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
@@ -115,7 +116,8 @@ impl Daemon {
             warnings.iter().flatten().for_each(|warning| keeper.say(warning));
         }
         let links = Links::new(interfaces.map(End::here))?;
-        let bridge = Bridge::new(backend, ways);
+        let mut bridge = Bridge::new(backend, ways);
+        let rates = rates(&mut bridge, &plans, keeper)?;
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
         let ledgers = ledgers(self.ledger, &plans, settings)?;
@@ -124,7 +126,7 @@ impl Daemon {
         let options = with_capture(self.options, capture.as_ref());
         let (worker, recorder) = Forwarding::start(bridge, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
-        let task = BridgeTask::new(plans, recorder, ledgers, capture);
+        let task = BridgeTask::new(plans, recorder, ledgers, capture, rates);
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
@@ -217,9 +219,28 @@ fn prover(
     Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&next).collect())?)
 }
 
+/// Has rates found that plans do not know; returns them by the side at which frames arrive.
+fn rates<B: Backend>(
+    bridge: &mut Bridge<B>,
+    plans: &[Option<PlanText>; 2],
+    keeper: &mut dyn Keeper,
+) -> Result<[Option<FoundRate>; 2], LiveError> {
+    for plan in plans.iter().flatten() {
+        let spec = plan.plan.link.autorate.as_ref();
+        if spec.is_some_and(|spec| spec.reflectors.is_empty()) {
+            keeper.say(
+                "the plan names no `reflectors`: the rate is found by time stamps of TCP alone, and without any it \
+                 is the least",
+            );
+        }
+    }
+    Ok([bridge.find_rate(Side::A, secret())?, bridge.find_rate(Side::B, secret())?])
+}
+
 /// A warning if an interface carries less than a plan sends there.
 fn warn_slower(plan: &Plan, name: &str) -> Option<String> {
-    let (rate, speed) = (plan.link.rate.0, interface::speed(name)?);
+    let found = plan.link.autorate.as_ref().map(|autorate| autorate.settings.to);
+    let (rate, speed) = (found.unwrap_or(plan.link.rate).0, interface::speed(name)?);
     (rate > speed).then(|| {
         format!(
             "{name} runs at {} Mbit/s, which is less than the link's rate in the plan, {} Mbit/s: frames will wait in \

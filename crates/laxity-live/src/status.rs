@@ -5,6 +5,7 @@ mod delay;
 pub mod history;
 pub mod interval;
 mod network;
+mod rate;
 mod waits;
 mod watch;
 
@@ -24,6 +25,7 @@ use crate::bridge::WayMeasurement;
 pub use delay::DelayStatus;
 pub(crate) use delay::FineDelays;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
+pub use rate::{RateStatus, SecondStatus};
 pub use waits::{Delayer, WaitStatus};
 pub use watch::{ClassWatch, WayWatch};
 
@@ -96,6 +98,9 @@ pub struct WayStatus {
     pub scheduler: String,
     /// The link's rate in bits a second; in a network that of links which have none of their own.
     pub rate_bps: u64,
+    /// How that is found, if nobody knows it; `rate_bps` is then the least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<RateStatus>,
     /// How late the link chose what to send: after it could have. Absent for routers, and not known
     /// from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,6 +176,11 @@ impl Status {
 }
 
 impl WayStatus {
+    /// The rate at which it sends now, in bits a second.
+    pub fn present_rate_bps(&self) -> u64 {
+        self.found.as_ref().map_or(self.rate_bps, |found| found.rate_bps)
+    }
+
     /// Judges this direction, or these ways through routers, under a plan that is `admitted` or
     /// not.
     pub fn verdict(&self, network: Option<&NetworkStatus>, admitted: Option<bool>) -> LiveVerdict {
@@ -206,6 +216,7 @@ impl WayStatus {
             title: plan.title.clone(),
             scheduler: plan.scheduler.name().to_string(),
             rate_bps: plan.link.rate.0,
+            found: None,
             late: None,
             broken: 0,
             held_ns: None,

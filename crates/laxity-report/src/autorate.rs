@@ -92,7 +92,7 @@ fn sentences(at: Option<&str>, found: &AutorateSummary) -> Vec<String> {
     let judged = found.seconds_kept + found.seconds_missed;
     if judged > 0 {
         all.push(format!(
-            "Bounds for the least rate, and the delay allowed behind, held in {} of {} seconds.",
+            "Bounds for the least rate, and twice the delay that is allowed behind, held in {} of {} seconds.",
             count(found.seconds_kept),
             count(judged)
         ));

@@ -107,6 +107,12 @@ impl Settings {
             drain: Nanos(100 * MILLISECOND),
         }
     }
+
+    /// What may wait behind the shaper in a second that counts as kept: the delay that is aimed at
+    /// and as much again, as queues swing around it.
+    pub fn allowance(&self) -> Nanos {
+        Nanos(self.delay.0.saturating_mul(2))
+    }
 }
 
 const MILLISECOND: u64 = 1_000_000;

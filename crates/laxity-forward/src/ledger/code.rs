@@ -12,6 +12,7 @@ pub(super) const RELOADED: u8 = 5;
 pub(super) const KEPT: u8 = 6;
 pub(super) const PLAN: u8 = 7;
 pub(super) const NONCONFORMING: u8 = 8;
+pub(super) const RATE: u8 = 9;
 
 /// Whether a packet is demoted, how it is marked, and whether it is due at some time, as one
 /// number.

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Backlog;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 
 use super::{Entry, Header, LONGEST_PLAN, LedgerError, MAGIC, code};
 use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
@@ -100,6 +100,7 @@ impl<R: Read> Reader<R> {
                 Event::Dropped(DroppedPacket { number, packet, time, reason })
             }
             code::IDLE => Event::Idle { time: self.since()?, lateness: Nanos(self.read_number()?) },
+            code::RATE => Event::Rate { time: self.since()?, rate: Rate(self.read_number()?) },
             code::RELOADED => Event::Reloaded { time: self.since()?, kept: self.read_number()? },
             code::KEPT => {
                 let number = self.after()?;

@@ -165,7 +165,10 @@ proptest! {
                 Event::Sent(sent) => handles.push(sent.packet.handle),
                 Event::Dropped(dropped) => handles.push(dropped.packet.handle),
                 Event::Kept { .. } => kept += 1,
-                Event::Nonconforming { .. } | Event::Idle { .. } | Event::Reloaded { .. } => {}
+                Event::Nonconforming { .. }
+                | Event::Idle { .. }
+                | Event::Rate { .. }
+                | Event::Reloaded { .. } => {}
             }
         }
         handles.sort_unstable();

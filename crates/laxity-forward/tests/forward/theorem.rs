@@ -181,6 +181,7 @@ fn allowances_are_what_was_late(events: &[Event]) {
             Event::Dropped(_) => queued -= 1,
             Event::Nonconforming { .. }
             | Event::Idle { .. }
+            | Event::Rate { .. }
             | Event::Reloaded { .. }
             | Event::Kept { .. } => {}
         }

@@ -79,7 +79,7 @@ impl WayMeasurement {
                 let (class, flow) = (*class, *flow);
                 self.books.arrived(&Packet { class, flow, ..Packet::default() });
             }
-            Event::Idle { .. } | Event::Reloaded { .. } => {}
+            Event::Idle { .. } | Event::Rate { .. } | Event::Reloaded { .. } => {}
         }
     }
 

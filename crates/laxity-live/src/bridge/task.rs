@@ -9,6 +9,7 @@ use laxity_plan::Plan;
 use super::measurement::{SideEvent, WayMeasurement};
 use super::waits::Waits;
 use super::{Forwarding, Recorder};
+use crate::autorate::{FoundRate, RateRecord};
 use crate::file::{Capture, Ledger};
 use crate::process::{Keeper, Results, Task};
 use crate::status::history::{History, OverTime};
@@ -38,6 +39,8 @@ struct Direction {
     /// The text of that plan, until the event of its reload is heard.
     text: Option<String>,
     ledger: Option<Ledger>,
+    /// What finds the rate, if anything does.
+    found: Option<FoundRate>,
 }
 
 /// What is measured of one direction while it follows a plan.
@@ -50,6 +53,7 @@ struct Period {
     measured: WayMeasurement,
     waits: Waits,
     sent: OverTime,
+    rate: Option<RateRecord>,
 }
 
 impl BridgeTask {
@@ -59,14 +63,19 @@ impl BridgeTask {
         recorder: Recorder,
         ledgers: [Option<Ledger>; 2],
         capture: Option<Capture>,
+        rates: [Option<FoundRate>; 2],
     ) -> Self {
         let now = Clock::Monotonic.now();
         let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
-        let direction = |at, plan: Option<Plan>, ledger| {
-            let present = Period::new(at, 0, plan?, now);
-            Some(Direction { present, next: None, text: None, ledger })
+        let [rate, back_rate] = rates;
+        let direction = |at, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
+            let present = Period::new(at, 0, plan?, now, found.as_ref());
+            Some(Direction { present, next: None, text: None, ledger, found })
         };
-        let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
+        let directions = [
+            direction(Side::A, there, ledger, rate),
+            direction(Side::B, back, back_ledger, back_rate),
+        ];
         BridgeTask { recorder, directions, capture }
     }
 
@@ -87,6 +96,9 @@ impl BridgeTask {
             }
             direction.present.measured.add(event);
             direction.present.waits.add(event);
+            if let Some(rate) = &mut direction.present.rate {
+                rate.add(event);
+            }
             let is_reloaded = matches!(event, Event::Reloaded { .. });
             let text = direction.text.take_if(|_| is_reloaded);
             if let Some(ledger) = &mut direction.ledger {
@@ -181,17 +193,19 @@ impl Direction {
     fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
         let Some(plan) = self.next.take() else { return };
         self.present.note(now);
-        let next = Period::new(self.present.at, self.present.number + 1, plan, now);
+        let (at, number) = (self.present.at, self.present.number + 1);
+        let next = Period::new(at, number, plan, now, self.found.as_ref());
         let last = std::mem::replace(&mut self.present, next);
         keeper.ended(&last.results());
     }
 }
 
 impl Period {
-    fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
+    fn new(at: Side, number: u32, plan: Plan, begin: Nanos, found: Option<&FoundRate>) -> Self {
         let measured = WayMeasurement::new(plan.promises());
         let waits = Waits::new(plan.classes.len());
-        Period { at, number, measured, waits, plan, sent: OverTime::new(begin) }
+        let rate = found.and_then(|found| RateRecord::new(&plan, found.clone(), begin));
+        Period { at, number, measured, waits, plan, sent: OverTime::new(begin), rate }
     }
 
     /// Someone asks who delays whom.
@@ -205,6 +219,7 @@ impl Period {
     }
 
     fn note(&mut self, now: Nanos) {
+        self.rate.iter_mut().for_each(|rate| rate.go_on(now));
         let accounts = self.measured.accounts();
         self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
     }
@@ -215,6 +230,7 @@ impl Period {
             Side::B => "back",
         };
         let mut status = WayStatus::new(way, &self.plan, &self.measured);
+        status.found = self.rate.as_ref().map(RateRecord::status);
         for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
             class.waits = self.waits.status(&self.plan, id);
         }
@@ -242,6 +258,7 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
         Event::Arrived(_)
         | Event::Nonconforming { .. }
         | Event::Idle { .. }
+        | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Kept { .. } => {}
     }

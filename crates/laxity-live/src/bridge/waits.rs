@@ -86,7 +86,7 @@ impl Waits {
                 self.line.push_back((sent.packet.class, sent.departure));
             }
             Event::Kept { class, .. } => self.wait(*class),
-            Event::Reloaded { time, .. } => self.advance(*time),
+            Event::Rate { time, .. } | Event::Reloaded { time, .. } => self.advance(*time),
             Event::Idle { .. } | Event::Nonconforming { .. } => {}
         }
     }

@@ -165,9 +165,12 @@ impl NetworkLink {
         }
     }
 
-    /// One end of it, idle.
-    pub fn transmitter(&self) -> Link {
-        super::transmitter(self.rate, self.trace.as_ref())
+    /// One end of it, idle: the second if `backward`.
+    pub fn transmitter(&self, backward: bool) -> Link {
+        match &self.autorate {
+            Some(autorate) if backward => Link::new(autorate.settings.to),
+            _ => super::transmitter(self.rate, self.trace.as_ref()),
+        }
     }
 
     /// The highest rate at which it sends.

@@ -236,6 +236,11 @@ impl Links<'_, '_> {
                 "it is the highest rate at which the link sends, and `rate` what it is sure of",
             ));
         }
+        let private = raw.private.unwrap_or(plain.private);
+        if let (true, Some(_), Some(rate)) = (private, &autorate, &raw.rate) {
+            return Err(Fault::at(&rate.span, "a `rate` that is found of a private link")
+                .help("every flow has such a link to itself: write one rate for them"));
+        }
         Ok(NetworkLink {
             rate,
             trace,
@@ -243,7 +248,7 @@ impl Links<'_, '_> {
             latency: raw.latency.as_ref().map_or(plain.latency, |latency| latency.value.0),
             fastest: raw.peak.as_ref().map(|peak| peak.value.0).or(plain.fastest),
             delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
-            private: raw.private.unwrap_or(plain.private),
+            private,
             scheduling: raw.scheduler.as_ref().map(own).transpose()?,
             loss: raw.loss.as_ref().map(|Table(loss)| wire_loss(loss)).transpose()?,
             jitter: raw.jitter.as_ref().map(|jitter| longer("jitter", jitter)).transpose()?,

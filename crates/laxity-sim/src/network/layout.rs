@@ -219,8 +219,13 @@ impl<'a> Layout<'a> {
             Discipline::Arrival(FedBy::Nothing)
         };
         let lands_in = here.partition.part(to);
-        let mut output =
-            Output::new(link.transmitter(), link.delay, hop.into(), lands_in, discipline);
+        let mut output = Output::new(
+            link.transmitter(hop.backward),
+            link.delay,
+            hop.into(),
+            lands_in,
+            discipline,
+        );
         if is_here {
             let wire = Wire::new(link, |purpose| self.generator(purpose, port));
             output.disturbance = wire.map(Box::new);

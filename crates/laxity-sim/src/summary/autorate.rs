@@ -22,8 +22,8 @@ pub struct AutorateSummary {
     pub lost: u64,
     /// How long probes waited in queues.
     pub queueing_ns: Option<DelaySummary>,
-    /// Seconds in which all packets came within the bounds for the least rate and the delay that
-    /// may stand behind the shaper.
+    /// Seconds in which all packets came within the bounds for the least rate and twice the delay
+    /// that may stand behind the shaper.
     pub seconds_kept: u64,
     /// Seconds in which they did not.
     pub seconds_missed: u64,

@@ -1,8 +1,5 @@
 //! A shaper whose rate is found, and the link behind it.
 
-#[cfg(test)]
-mod tests;
-
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -71,10 +68,10 @@ impl Shaper {
         // Reflectors are as far as they are, however many answer.
         let autorate = Autorate::new(spec.settings, 1, Nanos::ZERO);
         let bounds = Arc::new(plan.bounds_by_rate()?);
-        let (classes, delay) = (plan.classes.len(), spec.settings.delay);
+        let (classes, allowance) = (plan.classes.len(), spec.settings.allowance());
         let name = |class: &laxity_plan::model::Class| class.is_leaf().then(|| class.name.clone());
         Some(Box::new(Shaper {
-            seconds: Seconds::new(bounds, classes, delay, autorate.rate(), Nanos::ZERO),
+            seconds: Seconds::new(bounds, classes, allowance, autorate.rate(), Nanos::ZERO),
             autorate,
             behind: LinkBehind::new(&spec, generator),
             answers: BinaryHeap::new(),
