@@ -9,6 +9,7 @@
 
 #[cfg(feature = "pages")]
 pub mod admission;
+#[cfg(feature = "pages")]
 pub mod autorate;
 #[cfg(feature = "pages")]
 pub mod breakdown;

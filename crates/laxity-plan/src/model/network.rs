@@ -182,8 +182,11 @@ impl NetworkLink {
     }
 
     /// By how much longer than `delay` a packet may be under way; none if there is no limit to
-    /// that.
+    /// that, as behind a shaper whose rate is found.
     pub fn most_jitter(&self) -> Option<Nanos> {
+        if self.autorate.is_some() {
+            return None;
+        }
         let by = self.reorder.map(|reorder| reorder.by);
         let most = |dist: Option<Dist<Nanos>>| dist.map_or(Some(Nanos::ZERO), |dist| dist.most());
         Some(most(self.jitter)?.saturating_add(most(by)?))

@@ -148,6 +148,7 @@ fn a_connection_passes_the_link_behind() {
         [[source]]
         class = "data"
         model = "tcp"
+        packet = "1500b"
         path = ["host", "router", "far"]
         "#
         )
