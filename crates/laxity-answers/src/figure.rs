@@ -1,6 +1,8 @@
 //! The figures of a run: one list, from which tables, JSON and reports of several seeds are made.
 
-use laxity_sim::summary::{ClassSummary, DelaySummary, EndToEnd, HopSummary, Summary};
+use laxity_sim::summary::{
+    AutorateSummary, ClassSummary, DelaySummary, EndToEnd, HopSummary, Summary,
+};
 
 /// A figure of a run.
 #[derive(Clone, Debug)]
@@ -16,7 +18,7 @@ pub struct Figure {
 }
 
 /// The names of all figures, as summaries call them.
-pub const NAMES: [&str; 22] = [
+pub const NAMES: [&str; 32] = [
     "utilization",
     "arrived",
     "sent",
@@ -39,6 +41,16 @@ pub const NAMES: [&str; 22] = [
     "tcp.timeouts",
     "tcp.completed",
     "tcp.completion_ns.mean",
+    "autorate.used",
+    "autorate.mean_bps",
+    "autorate.lost",
+    "autorate.seconds_missed",
+    "autorate.queueing_ns.p50",
+    "autorate.queueing_ns.p99",
+    "autorate.delay_ns.mean",
+    "autorate.delay_ns.p99",
+    "autorate.delay_ns.p99_9",
+    "autorate.delay_ns.max",
 ];
 
 /// All figures of a run, in a fixed order: those of its link, or those from end to end and then
@@ -83,7 +95,35 @@ fn at_hop<'a>(hop: &'a HopSummary, at: Option<&'a str>) -> impl Iterator<Item = 
         let values = at_output(class, at.is_none());
         values.map(move |value| figure(&class.name, at, value))
     });
-    std::iter::once(link).chain(classes)
+    let found = hop.autorate.iter().flat_map(move |found| at_shaper(found, at));
+    std::iter::once(link).chain(classes).chain(found)
+}
+
+/// The figures of a shaper whose rate is found.
+fn at_shaper<'a>(
+    found: &'a AutorateSummary,
+    at: Option<&'a str>,
+) -> impl Iterator<Item = Figure> + 'a {
+    let queueing = found.queueing_ns;
+    let link = [
+        ("autorate.used", found.used),
+        ("autorate.mean_bps", found.mean_bps),
+        ("autorate.lost", count(found.lost)),
+        ("autorate.seconds_missed", count(found.seconds_missed)),
+        ("autorate.queueing_ns.p50", queueing.and_then(|delay| count(delay.p50))),
+        ("autorate.queueing_ns.p99", queueing.and_then(|delay| count(delay.p99))),
+    ];
+    let classes = found.classes.iter().flat_map(move |class| {
+        let delay = class.delay_ns;
+        let values = [
+            ("autorate.delay_ns.mean", delay.map(|delay| delay.mean)),
+            ("autorate.delay_ns.p99", delay.and_then(|delay| count(delay.p99))),
+            ("autorate.delay_ns.p99_9", delay.and_then(|delay| count(delay.p99_9))),
+            ("autorate.delay_ns.max", delay.and_then(|delay| count(delay.max))),
+        ];
+        values.into_iter().map(move |value| figure(&class.name, at, value))
+    });
+    link.into_iter().map(move |value| figure("link", at, value)).chain(classes)
 }
 
 /// The figures of a class at an output, or on the only link.

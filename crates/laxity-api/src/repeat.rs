@@ -337,6 +337,7 @@ impl<R: Read> Iterator for Steps<'_, R> {
                     return Some(Step::Delivery { time });
                 }
                 Event::Idle { lateness, .. } => return Some(Step::Choice { lateness }),
+                Event::Rate { time, rate } => return Some(Step::Rate { time, rate }),
                 Event::Reloaded { time, kept } => {
                     self.fates.borrow_mut().repeated.reloads += 1;
                     let kept = self.kept(kept);

@@ -97,6 +97,7 @@ impl Reading<'_> {
             (!is_fifo, "a scheduler that is not fifo"),
             (link.delay > Nanos::ZERO, "`delay`, which adds the same to every bound,"),
             (link.trace.is_some(), "a `rate-trace`"),
+            (link.autorate.is_some(), "a `rate` that is found"),
             (disturbs, "`jitter`, `reorder`, `duplicate` or `loss`"),
             (link.regulate, "`regulate`"),
             (link.private, "`private`"),

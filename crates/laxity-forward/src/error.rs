@@ -18,6 +18,11 @@ pub enum Refusal {
          have; take it out"
     )]
     Varying,
+    /// The rate of a link between nodes is to be found.
+    #[error(
+        "a `rate` that is found is for a bridge of two interfaces: write one rate for each link of routers"
+    )]
+    Found,
     /// A link delays packets by chance, or doubles them.
     #[error(
         "`jitter`, `reorder` and `duplicate` are for simulations and for plans of one link: routers have real links; \

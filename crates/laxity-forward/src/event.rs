@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_plan::matching::Headers;
 
 /// Hears of everything that happens: sends what is sent, frees the buffers of what is dropped,
@@ -37,6 +37,13 @@ pub enum Event {
         time: Nanos,
         /// So long after it could have been.
         lateness: Nanos,
+    },
+    /// From the next packet on it is sent at another rate, as its plan has it found.
+    Rate {
+        /// When.
+        time: Nanos,
+        /// The rate.
+        rate: Rate,
     },
     /// Another plan is followed from now on. What is queued stays so: as many [`Kept`](Event::Kept)
     /// follow, in the order of their arrival.
@@ -168,6 +175,7 @@ impl Event {
             | Event::Delivered(_)
             | Event::Lost(_)
             | Event::Idle { .. }
+            | Event::Rate { .. }
             | Event::Reloaded { .. }
             | Event::Kept { .. } => None,
         }

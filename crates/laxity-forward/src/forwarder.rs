@@ -3,7 +3,7 @@
 use laxity::packet::{Ecn, Packet};
 use laxity::port::{Account, Books};
 use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
@@ -184,6 +184,18 @@ impl Forwarder {
             None => Some(LossCause::Chance),
             Some(arrivals) if self.under_way.launch(number, packet, arrivals) => None,
             Some(_) => Some(LossCause::NoRoom),
+        }
+    }
+
+    /// Sends at another rate from the next packet on, within what the plan says of it. A plan whose
+    /// rate is known is sent at that.
+    pub fn set_rate(&mut self, now: Nanos, rate: Rate, sink: Sink<'_>) {
+        let now = gate::advance(&mut self.now, now);
+        let Some(autorate) = &self.followed.plan.link.autorate else { return };
+        let rate = rate.clamp(autorate.settings.from, autorate.settings.to);
+        if rate != self.outlet.rate() {
+            self.outlet.set_rate(rate);
+            sink(&Event::Rate { time: now, rate });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use laxity::link::Link;
 use laxity::pacer::Pacer;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 
 /// The link as its sender keeps it.
 ///
@@ -98,6 +98,17 @@ impl Outlet {
         self.pacer.change_to(link.clone());
         self.line.change_to(link);
         self.is_emulated = is_emulated;
+    }
+
+    /// The link's rate.
+    pub(crate) fn rate(&self) -> Rate {
+        self.line.rate()
+    }
+
+    /// From the next packet on it sends at another rate.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.pacer.set_rate(rate);
+        self.line.set_rate(rate);
     }
 
     /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the

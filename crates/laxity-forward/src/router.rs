@@ -114,6 +114,9 @@ impl Router {
         if network.links.iter().any(|link| link.trace.is_some()) {
             return Err(Refusal::Varying);
         }
+        if network.links.iter().any(|link| link.autorate.is_some()) {
+            return Err(Refusal::Found);
+        }
         if network.links.iter().any(NetworkLink::disturbs) {
             return Err(Refusal::Disturbed);
         }

@@ -46,6 +46,7 @@
 //! | [`frames`] | what every backend is: frames in a pool, received, sent or released by handle |
 //! | [`packet`] | backends on `AF_PACKET`, by `recvmmsg` or a `TPACKET_V2` ring; taps with time stamps |
 //! | [`xdp`] | the backend on `AF_XDP` |
+//! | [`ping`] | echoes of ICMP from hosts that answer probes |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
 //! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
@@ -80,6 +81,7 @@ pub mod jail;
 pub mod namespace;
 mod netlink;
 pub mod packet;
+pub mod ping;
 pub mod priority;
 pub mod rtnetlink;
 pub mod sandbox;

@@ -21,7 +21,9 @@ use laxity_linux::clock::Stopwatch;
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
+use crate::autorate::{self, FoundRate, RateFollower};
 use crate::cut::{Cut, Cutter};
+use crate::error::LiveError;
 use crate::worker::{Counts, Turn};
 
 pub use self::measurement::{SideEvent, WayMeasurement, WireMeasurement};
@@ -46,6 +48,8 @@ pub struct Bridge<B> {
     cutters: [Cutter; 2],
     /// By the side at which frames arrive, how many were to be delivered twice and were not.
     uncopied: [u64; 2],
+    /// By the side at which frames arrive: what finds the rate at which they are sent.
+    rates: [Option<Box<RateFollower>>; 2],
     time: Stopwatch,
 }
 
@@ -63,13 +67,27 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        let (arrived, cutters, uncopied) = Default::default();
-        Bridge { backend, ways, arrived, cutters, uncopied, time: Stopwatch::start() }
+        let (arrived, cutters, uncopied, rates) = Default::default();
+        Bridge { backend, ways, arrived, cutters, uncopied, rates, time: Stopwatch::start() }
     }
 
     /// The time since it was made, which is that of its events on a thread of its own.
     pub fn time(&self) -> Stopwatch {
         self.time
+    }
+
+    /// Has the rate found at which what arrives at a side is sent, as its plan says. Probes are sent
+    /// by the network namespace of the thread that calls this. `secret` tells their answers from
+    /// those to others. `None` if frames of that side go as they come, or the rate is known.
+    ///
+    /// # Errors
+    /// If the system refuses sockets, or a thread.
+    pub fn find_rate(&mut self, at: Side, secret: u64) -> Result<Option<FoundRate>, LiveError> {
+        let Way::Scheduled(forwarder) = &self.ways[at.index()] else { return Ok(None) };
+        let Some(spec) = &forwarder.plan().link.autorate else { return Ok(None) };
+        let (found, follower) = autorate::find(spec, secret, self.time)?;
+        self.rates[at.index()] = Some(Box::new(follower));
+        Ok(Some(found))
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
@@ -118,9 +136,12 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, cutters, .. } = self;
+        let Bridge { backend, ways, arrived, cutters, rates, .. } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
+            if let Some(rate) = &mut rates[at.other().index()] {
+                rate.comes_back(now, backend.pool().bytes(handle));
+            }
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
                 backend.send(at.other(), handle);
                 continue;
@@ -144,16 +165,29 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> Option<Nanos> {
-        let Bridge { backend, ways, uncopied, .. } = self;
+        let Bridge { backend, ways, uncopied, rates, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
-        forwarder.poll(now, &mut |event| {
+        let mut rate = rates[at.index()].as_deref_mut();
+        if let Some(rate) = &rate {
+            let rate = rate.rate();
+            forwarder.set_rate(now, rate, &mut |event| follow(backend, at, event, observer));
+        }
+        let next = forwarder.poll(now, &mut |event| {
+            if let (Event::Sent(sent), Some(rate)) = (event, &mut rate) {
+                let frame = backend.pool().bytes(Handle(sent.packet.handle as u32));
+                rate.leaves(now, frame, sent.packet.length);
+            }
             follow(backend, at, event, observer);
             if let Event::Delivered(delivered) = event
                 && !deliver(backend, at, delivered)
             {
                 uncopied[at.index()] += 1;
             }
-        })
+        });
+        if let Some(rate) = rate {
+            rate.publish();
+        }
+        next
     }
 
     /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it
@@ -238,6 +272,7 @@ fn follow(
         | Event::Delivered(_)
         | Event::Nonconforming { .. }
         | Event::Idle { .. }
+        | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Kept { .. } => {}
     }

@@ -16,6 +16,7 @@ use laxity_plan::model::NodeId;
 use laxity_plan::wire::MOST_UNDER_WAY;
 
 use crate::archive::{Archive, Subject};
+use crate::autorate::FoundRate;
 use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
 use crate::bridge::{Bridge, Forwarding, Way, way_name};
 use crate::error::LiveError;
@@ -23,7 +24,7 @@ use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
-    settings,
+    secret, settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
@@ -136,7 +137,8 @@ impl Daemon {
             warnings.iter().flatten().for_each(|warning| keeper.say(warning));
         }
         let links = Links::new(interfaces.map(End::here))?;
-        let bridge = Bridge::new(backend, ways);
+        let mut bridge = Bridge::new(backend, ways);
+        let rates = rates(&mut bridge, &plans, keeper)?;
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
         let adviser = Adviser::start(self.advise)?;
@@ -155,6 +157,7 @@ impl Daemon {
             recorder,
             Files { ledgers, capture, archive },
             Helpers { adviser, names, is_real_time },
+            rates,
         );
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
@@ -259,9 +262,28 @@ fn prover(
     Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&next).collect())?)
 }
 
+/// Has rates found that plans do not know; returns them by the side at which frames arrive.
+fn rates<B: Backend>(
+    bridge: &mut Bridge<B>,
+    plans: &[Option<PlanText>; 2],
+    keeper: &mut dyn Keeper,
+) -> Result<[Option<FoundRate>; 2], LiveError> {
+    for plan in plans.iter().flatten() {
+        let spec = plan.plan.link.autorate.as_ref();
+        if spec.is_some_and(|spec| spec.reflectors.is_empty()) {
+            keeper.say(
+                "the plan names no `reflectors`: the rate is found by time stamps of TCP alone, and without any it \
+                 is the least",
+            );
+        }
+    }
+    Ok([bridge.find_rate(Side::A, secret())?, bridge.find_rate(Side::B, secret())?])
+}
+
 /// A warning if an interface carries less than a plan sends there.
 fn warn_slower(plan: &Plan, name: &str) -> Option<String> {
-    let (rate, speed) = (plan.link.rate.0, interface::speed(name)?);
+    let found = plan.link.autorate.as_ref().map(|autorate| autorate.settings.to);
+    let (rate, speed) = (found.unwrap_or(plan.link.rate).0, interface::speed(name)?);
     (rate > speed).then(|| {
         format!(
             "{name} runs at {} Mbit/s, which is less than the link's rate in the plan, {} Mbit/s: frames will wait in \

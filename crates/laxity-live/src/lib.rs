@@ -10,6 +10,7 @@
 //! | module | what it is |
 //! | --- | --- |
 //! | [`bridge`] | both directions between two interfaces |
+//! | `autorate` | the rate of a link that nobody knows, found while frames are forwarded |
 //! | [`routers`] | nodes of a network |
 //! | `worker` | the thread that runs either, and the ring in which it tells events |
 //! | [`daemon`] | either as a process |
@@ -29,6 +30,7 @@
 #![deny(missing_docs)]
 
 pub mod archive;
+mod autorate;
 pub mod bridge;
 pub mod client;
 mod confined;
@@ -46,6 +48,7 @@ pub mod status;
 pub mod watch;
 mod worker;
 
+pub use autorate::FoundRate;
 pub use bridge::{Bridge, Forwarding, Recorder, Way, WayMeasurement};
 pub use daemon::{Daemon, FrameSockets};
 pub use error::{LiveError, ReattachError, ReloadError, StartError, WorkerError};

@@ -7,6 +7,7 @@ pub mod interval;
 mod moment;
 mod network;
 mod past;
+mod rate;
 mod second;
 mod talkers;
 mod waits;
@@ -31,6 +32,7 @@ pub(crate) use delay::FineDelays;
 pub use moment::{DangerCause, MomentStatus};
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
 pub use past::{PastClass, PastMoment, PastPoint, PastSpan, PastStatus};
+pub use rate::{RateSecondStatus, RateStatus};
 pub use second::SecondStatus;
 pub use talkers::{EndpointsStatus, FlowStatus, HostStatus, TalkersStatus};
 pub use waits::{Delayer, WaitStatus};
@@ -106,6 +108,9 @@ pub struct WayStatus {
     pub scheduler: String,
     /// The link's rate in bits a second; in a network that of links which have none of their own.
     pub rate_bps: u64,
+    /// How that is found, if nobody knows it; `rate_bps` is then the least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<RateStatus>,
     /// How late the link chose what to send: after it could have. Absent for routers, and not known
     /// from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,6 +205,11 @@ impl Status {
 }
 
 impl WayStatus {
+    /// The rate at which it sends now, in bits a second.
+    pub fn present_rate_bps(&self) -> u64 {
+        self.found.as_ref().map_or(self.rate_bps, |found| found.rate_bps)
+    }
+
     /// Judges this direction, or these ways through routers, under a plan that is `admitted` or
     /// not.
     pub fn verdict(&self, network: Option<&NetworkStatus>, admitted: Option<bool>) -> LiveVerdict {
@@ -236,6 +246,7 @@ impl WayStatus {
             title: plan.title.clone(),
             scheduler: plan.scheduler.name().to_string(),
             rate_bps: plan.link.rate.0,
+            found: None,
             late: None,
             broken: 0,
             held_ns: None,

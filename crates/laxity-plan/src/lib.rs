@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 pub mod aqm;
+mod autorate;
 mod build;
 pub mod classify;
 pub mod discipline;

@@ -2,6 +2,7 @@
 //!
 //! Data alone; what is built from it and proved of it stands in the modules beside it.
 
+mod autorate;
 mod class;
 mod network;
 pub(crate) mod queue;
@@ -22,6 +23,7 @@ use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 pub use laxity::window::Loss;
 
 use crate::edit;
+pub use autorate::{AutorateSpec, BehindSpec};
 pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId};
 pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
@@ -134,6 +136,8 @@ pub struct LinkSpec {
     /// if the plan says anything of it, or of a rate that changes. None in a network, whose links
     /// have wires of their own.
     pub wire: Option<WireSpec>,
+    /// The controller that finds its rate while packets are sent, between `rate` and a higher one.
+    pub autorate: Option<Arc<AutorateSpec>>,
     /// What it adds to the frames of captures and interfaces; every other length of a plan counts
     /// it already.
     pub overhead: Overhead,

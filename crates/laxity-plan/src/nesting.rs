@@ -189,6 +189,7 @@ impl Plan {
             // The bounds of the whole plan count it, once.
             stall: Nanos::ZERO,
             trace: None,
+            autorate: None,
             ..self.link.clone()
         };
         let local_class = |id: &ClassId| {

@@ -51,6 +51,7 @@ impl Plan {
         LinkSpec {
             rate: link.rate,
             trace: link.trace.clone(),
+            autorate: link.autorate.clone().filter(|_| !hop.backward),
             latency: latency.map(|late| late.saturating_add(link.latency)),
             ..self.link.clone()
         }

@@ -14,6 +14,7 @@ mod lists;
 mod network;
 mod overhead;
 mod queue;
+mod rate;
 mod scheduler;
 mod source;
 mod stream;
@@ -24,7 +25,7 @@ mod way;
 mod wire;
 mod words;
 
-use laxity::units::{Bytes, Nanos, Rate};
+use laxity::units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -38,6 +39,7 @@ pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node};
 pub(crate) use overhead::Overhead;
 pub(crate) use queue::Queue;
+pub(crate) use rate::{Autorate, Behind, LinkRate};
 pub(crate) use scheduler::Scheduler;
 pub(crate) use source::{Kind as ModelKind, Source};
 pub(crate) use stream::Loss;
@@ -56,6 +58,7 @@ form::in_forms! {
     [] Curve;
     [] Lengths;
     [] Links;
+    [] LinkRate;
     [] Loss;
     [] Nodes;
     [] Number;
@@ -113,10 +116,10 @@ pub(crate) struct Plan {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Link {
-    /// Its rate.
-    pub rate: Quantity<Rate>,
-    /// A file that says how the rate changes over time; `rate` is then what schedulers count on.
-    /// Default not at all.
+    /// Its rate; a table if nobody knows it.
+    pub rate: At<LinkRate>,
+    /// A file that says how the rate changes over time; `rate` is then what schedulers count on. If
+    /// that is a table, the link behind the shaper changes so. Default not at all.
     pub rate_trace: Option<At<String>>,
     /// The propagation delay: of a network's links, else of the wire that `live` and `emulate` put
     /// behind the link. Default 0s.

@@ -1,5 +1,6 @@
 //! From the file to the [`Plan`]: names resolved, defaults filled in, nonsense refused.
 
+mod autorate;
 mod class;
 mod curve;
 mod hierarchy;

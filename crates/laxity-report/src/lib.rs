@@ -10,6 +10,8 @@
 #[cfg(feature = "pages")]
 pub mod admission;
 #[cfg(feature = "pages")]
+pub mod autorate;
+#[cfg(feature = "pages")]
 pub mod breakdown;
 #[cfg(feature = "pages")]
 pub mod causes;

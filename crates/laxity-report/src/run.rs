@@ -17,7 +17,7 @@ use crate::html::{
 use crate::network;
 use crate::quantity::{count, percent, rate, size, time};
 use crate::visible::line;
-use crate::{classes, explanation, fate, figures, service, words};
+use crate::{autorate, classes, explanation, fate, figures, service, words};
 
 /// A run to be reported.
 #[derive(Clone, Debug)]
@@ -45,6 +45,7 @@ pub fn text(JudgedRun { summary, verdict }: &JudgedRun) -> String {
             (link_head(summary, link), classes::text(link))
         }),
     };
+    text += &autorate::text(summary);
     text.insert_str(0, &head);
     text += "\n\n";
     text.extend(words::lines(verdict).chain(dropped(summary)).map(|line| line + "\n"));
@@ -113,6 +114,7 @@ pub fn html(report: &Report<'_>, series: &Series) -> String {
                 Some(network) => (network::sections(summary, network, &listed(&fates))),
                 None => @for link in &summary.hops { (link_section(link, &listed(&fates))) },
             }
+            (autorate::sections(summary))
             @if let Some(explanation) = explanation { (explanation.sections(&[])) }
             (section(&drawings(report, series)))
         },
@@ -188,7 +190,8 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>
         let caption =
             format!("From arrival at the first output to arrival at the receiver. {caption}");
         let delays = NamedFigure::new("delays", delays, caption);
-        return topology.into_iter().chain([goodput, delays, flows]).chain(services).collect();
+        let drawn = topology.into_iter().chain([goodput, delays, flows]).chain(services);
+        return drawn.chain(autorate::drawings(summary)).collect();
     }
     let mut drawn = vec![
         NamedFigure::new("delays", delays, caption),
@@ -204,6 +207,7 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>
     }
     drawn.extend(report.curves.iter().map(CurveFigure::drawn));
     drawn.extend(services);
+    drawn.extend(autorate::drawings(summary));
     drawn
 }
 

@@ -14,7 +14,7 @@ use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::police::{Entry, Policer};
 use laxity::port::{Books, Port};
 use laxity::scheduler::{Backlog, DropReason, Scheduler};
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_plan::model::{Class, Plan};
 use thiserror::Error;
 
@@ -49,6 +49,13 @@ pub enum Step {
     Delivery {
         /// When.
         time: Nanos,
+    },
+    /// The link sends at another rate from the next packet on.
+    Rate {
+        /// When.
+        time: Nanos,
+        /// The rate.
+        rate: Rate,
     },
     /// The next plan is followed.
     Reload {
@@ -140,6 +147,7 @@ pub fn replay_on<S: Scheduler>(
             Step::Arrival(arrival) => link.arrive(arrival).map_err(at(step))?,
             Step::Choice { lateness } => link.choose(lateness).map_err(at(step))?,
             Step::Delivery { time } => link.deliver(time).map_err(at(step))?,
+            Step::Rate { time, rate } => link.set_rate(time, rate).map_err(at(step))?,
             Step::Reload { time, kept } => {
                 let plan = plans.next().ok_or(at(step)(Wrong::NoPlan))?;
                 link = link.reload(time, plan, &kept).map_err(at(step))?;
@@ -276,6 +284,15 @@ where
         self.go_on(time)?;
         let (number, fate) = self.wire.land(time).ok_or(Wrong::NothingUnderWay)?;
         self.observer.crossed(number, fate);
+        Ok(())
+    }
+
+    fn set_rate(&mut self, time: Nanos, rate: Rate) -> Result<(), Wrong> {
+        self.go_on(time)?;
+        // A rate that cannot be is one that nobody sends at.
+        let rate = rate.clamp(self.plan.link.rate, Rate::LIMIT);
+        self.counted.set_rate(rate);
+        self.line.set_rate(rate);
         Ok(())
     }
 

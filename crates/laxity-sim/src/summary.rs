@@ -1,5 +1,6 @@
 //! What a run measured, in the form of `summary.json`.
 
+mod autorate;
 mod class;
 mod flow;
 mod hop;
@@ -11,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::source::Remarks;
 
+pub use autorate::{AutorateClass, AutorateSummary};
 pub use class::{ClassSummary, DelaySummary, EndToEnd, Measures, loss_ratio};
 pub use flow::{FlowSummary, OnDemand, TcpSummary, jain};
 pub use hop::{FramesSummary, HopSummary};
@@ -114,9 +116,11 @@ impl Summary {
 impl Serialize for Summary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Link {
+        struct Link<'a> {
             rate_bps: u64,
             utilization: f64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            autorate: Option<&'a AutorateSummary>,
         }
         let mut map = serializer.serialize_map(None)?;
         if let Some(title) = &self.title {
@@ -137,11 +141,11 @@ impl Serialize for Summary {
             map.serialize_entry("hop_departures", &network.hop_departures)?;
             map.serialize_entry("ties_at_full_queues", &network.ties_at_full_queues)?;
             map.serialize_entry("under_way", &network.under_way)?;
-        } else if let [HopSummary { rate_bps, utilization, scheduler_bytes, classes, .. }] =
-            &self.hops[..]
-        {
+        } else if let [hop] = &self.hops[..] {
+            let HopSummary { rate_bps, utilization, scheduler_bytes, classes, autorate, .. } = hop;
             let (rate_bps, utilization) = (*rate_bps, *utilization);
-            map.serialize_entry("link", &Link { rate_bps, utilization })?;
+            let autorate = autorate.as_ref();
+            map.serialize_entry("link", &Link { rate_bps, utilization, autorate })?;
             map.serialize_entry("scheduler_bytes", scheduler_bytes)?;
             map.serialize_entry("classes", classes)?;
         }

@@ -53,6 +53,7 @@
 //! | [`units`] | times, sizes and rates as whole numbers, read from texts such as `5ms` and `10mbit` |
 //! | [`packet`] | the record that stands for a packet |
 //! | [`link`] | when the last bit of a packet leaves, with nothing lost to rounding |
+//! | [`autorate`] | the rate of a shaper before a link whose rate nobody knows |
 //! | [`pacer`] | when the next packet may start, for a sender that is woken late |
 //! | [`curve`] | piecewise-linear curves of time and their min-plus algebra, in exact fractions |
 //! | [`service`], [`window`] | requirements of classes: service curves of two pieces, loss tolerances |
@@ -91,6 +92,7 @@ compile_error!(
 #[cfg(feature = "admission")]
 pub mod admit;
 pub mod aqm;
+pub mod autorate;
 #[cfg(feature = "admission")]
 pub mod curve;
 pub mod error;

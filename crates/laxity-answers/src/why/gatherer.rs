@@ -201,11 +201,11 @@ fn link(plan: &Plan, hop: Option<Hop>) -> Option<&NetworkLink> {
 
 /// The nominal rate of the link of a hop, or of the only link, if its rate varies.
 fn varying_rate(plan: &Plan, hop: Option<Hop>) -> Option<Rate> {
-    let (rate, trace) = match link(plan, hop) {
-        Some(link) => (link.rate, &link.trace),
-        None => (plan.link.rate, &plan.link.trace),
+    let (rate, varies) = match link(plan, hop) {
+        Some(link) => (link.rate, link.trace.is_some() || link.autorate.is_some()),
+        None => (plan.link.rate, plan.link.trace.is_some() || plan.link.autorate.is_some()),
     };
-    trace.as_ref().map(|_| rate)
+    varies.then_some(rate)
 }
 
 fn add(parts: &mut Vec<Part>, cause: Cause, time: Nanos) {

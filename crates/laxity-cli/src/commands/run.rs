@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use laxity_api::{Plan, RunResult, Traffic, run as simulate, run_explained};
+use laxity_report::autorate;
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::trace::{CsvTrace, ParquetTrace, PerfettoTrace};
@@ -52,7 +53,9 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
             let (result, series) = recorded(arguments, plan, traffic, &mut output, &mut trace)?;
             let page = result.page(&series);
             let first = &result.judged.summary;
-            output.finish(&arguments.plan, first, &result, &[("report.html", page)])?;
+            let rates = autorate::csv(first).map(|rates| ("rate.csv", rates));
+            let pages: Vec<_> = [("report.html", page)].into_iter().chain(rates).collect();
+            output.finish(&arguments.plan, first, &result, &pages)?;
             result
         }
     };

@@ -60,8 +60,12 @@ pub(crate) fn danger(way: &WayStatus) -> Vec<String> {
 
 /// One direction under a plan.
 pub(crate) fn way_text(way: &WayStatus) -> String {
-    let sentences =
-        lateness(way).into_iter().chain(fates(way)).chain(danger(way)).chain(way.advice.clone());
+    let sentences = lateness(way)
+        .into_iter()
+        .chain(found(way))
+        .chain(fates(way))
+        .chain(danger(way))
+        .chain(way.advice.clone());
     let sentences: String = sentences.map(|line| format!("{line}\n")).collect();
     let end = if sentences.is_empty() { "" } else { "\n" };
     let talkers = talkers::talkers_text(way);
@@ -102,6 +106,27 @@ pub(crate) fn lateness(way: &WayStatus) -> Option<String> {
             Some(format!("Waking up was at most {late} late. {kept}"))
         }
     }
+}
+
+/// How the rate was found, and for how long bounds held.
+pub(crate) fn found(way: &WayStatus) -> Option<String> {
+    let found = way.found.as_ref()?;
+    let [from, to, now] =
+        [found.from_bps, found.to_bps, found.rate_bps].map(|rate| quantity::rate(rate as f64));
+    let answers = quantity::count(found.answers);
+    let mut text = format!(
+        "The rate was found by {} between {from} and {to} from {answers} answers: {now}.",
+        found.rule
+    );
+    let judged = found.seconds_kept + found.seconds_missed;
+    if judged > 0 {
+        text += &format!(
+            " Bounds for the least rate, and twice the delay that is allowed behind, held in {} of {} seconds.",
+            quantity::count(found.seconds_kept),
+            quantity::count(judged)
+        );
+    }
+    Some(text)
 }
 
 /// What became of packets, and what there is to know of figures.

@@ -17,6 +17,7 @@ pub(super) const NONCONFORMING: u8 = 8;
 pub(super) const LOST: u8 = 9;
 pub(super) const DELIVERED: u8 = 10;
 pub(super) const FILE: u8 = 11;
+pub(super) const RATE: u8 = 12;
 
 /// What a record says of a packet by one bit each, or two.
 #[derive(Clone, Copy, Debug, Default)]

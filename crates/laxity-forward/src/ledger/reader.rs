@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Backlog;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_plan::matching::Headers;
 
 use super::code::{self, Flags};
@@ -112,6 +112,7 @@ impl<R: Read> Reader<R> {
             }
             code::DELIVERED => Event::Delivered(self.delivered()?),
             code::IDLE => Event::Idle { time: self.since()?, lateness: Nanos(self.read_number()?) },
+            code::RATE => Event::Rate { time: self.since()?, rate: Rate(self.read_number()?) },
             code::RELOADED => Event::Reloaded { time: self.since()?, kept: self.read_number()? },
             code::KEPT => {
                 let number = self.after()?;

@@ -1,5 +1,6 @@
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
+use laxity::units::Rate;
 use laxity_plan::matching::Headers;
 use proptest::prelude::*;
 
@@ -69,6 +70,8 @@ fn event() -> impl Strategy<Value = Event> {
             Event::Dropped(DroppedPacket { number, packet, time, reason: DropReason::ALL[reason] })
         },
     );
+    let rate =
+        (time(), 1..=Rate::LIMIT.0).prop_map(|(time, rate)| Event::Rate { time, rate: Rate(rate) });
     let idle = (time(), time()).prop_map(|(time, lateness)| Event::Idle { time, lateness });
     let reloaded = (time(), any::<u64>()).prop_map(|(time, kept)| Event::Reloaded { time, kept });
     let kept = (any::<u64>(), any::<u32>(), any::<u32>()).prop_map(|(number, class, flow)| {
@@ -76,7 +79,7 @@ fn event() -> impl Strategy<Value = Event> {
     });
     let nonconforming = (any::<u64>(), any::<u32>())
         .prop_map(|(number, class)| Event::Nonconforming { number, class: ClassId(class) });
-    prop_oneof![arrived, nonconforming, sent, lost, delivered, dropped, idle, reloaded, kept]
+    prop_oneof![arrived, nonconforming, sent, lost, delivered, dropped, idle, rate, reloaded, kept]
 }
 
 fn entry() -> impl Strategy<Value = Entry> {

@@ -107,6 +107,9 @@ impl<W: Write> Writer<W> {
             Event::Idle { time, lateness } => {
                 Record::new(code::IDLE).number(self.since(time.0)).number(lateness.0)
             }
+            Event::Rate { time, rate } => {
+                Record::new(code::RATE).number(self.since(time.0)).number(rate.0)
+            }
             Event::Reloaded { time, kept } => {
                 Record::new(code::RELOADED).number(self.since(time.0)).number(kept)
             }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use laxity::packet::Ecn;
 use laxity::port::Books;
 use laxity::scheduler::Backlog;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_api::{Repetition, repeat};
 use laxity_forward::ledger::Writer;
 use laxity_forward::{Event, Forwarder, Frame, Settings};
@@ -15,7 +15,7 @@ use laxity_search::Generator;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{Caller, Drawn, any_plan, headers, name_of, reload};
+use crate::world::{Caller, Drawn, any_plan, headers, maybe_found, name_of, reload};
 
 /// A run of some plans.
 pub(crate) struct Run {
@@ -41,7 +41,8 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
     };
     let catch_up = Nanos([0, 100_000, 1_000_000, 10_000_000][draw.random_range(0..4usize)]);
     let settings = Settings { seed, backlog, catch_up, flows: 64, ..Settings::default() };
-    let mut plans = vec![any_plan(draw)];
+    let first = any_plan(draw);
+    let mut plans = vec![maybe_found(first, draw)];
     let mut books = Vec::new();
     let mut forwarder = Forwarder::new(plans[0].plan.clone(), settings).expect("a plan of a link");
     let mut caller = Caller::new([0, 1_000_000, 40_000_000][draw.random_range(0..3usize)]);
@@ -59,7 +60,10 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
         if draw.random_range(0..40u32) == 0 {
             let next = match draw.random_range(0..3u32) {
                 0 => plans[draw.random_range(0..plans.len())].clone(),
-                _ => any_plan(draw),
+                _ => {
+                    let next = any_plan(draw);
+                    maybe_found(next, draw)
+                }
             };
             let events = &mut caller.events;
             let before = (forwarder.backlog(), events.len());
@@ -72,6 +76,14 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
                 Err(_) => assert_eq!(events.len(), before.1, "a reload that is refused is none"),
             }
             assert_eq!(forwarder.backlog(), before.0, "a reload loses nothing");
+            caller.now = caller.now.max(time);
+        }
+        if draw.random_range(0..8u32) == 0 {
+            let Rate(from) = plan.link.rate;
+            // Beyond what the plan says, too, where it is held to that.
+            let rate = Rate(draw.random_range(from / 2 + 1..=5 * from));
+            let events = &mut caller.events;
+            forwarder.set_rate(time, rate, &mut |event| events.push(*event));
             caller.now = caller.now.max(time);
         }
         let class = draw.random_range(0..plan.classes.len());
@@ -183,6 +195,7 @@ proptest! {
                 | Event::Delivered(_)
                 | Event::Lost(_)
                 | Event::Idle { .. }
+                | Event::Rate { .. }
                 | Event::Reloaded { .. } => {}
             }
         }

@@ -183,6 +183,7 @@ fn allowances_are_what_was_late(events: &[Event]) {
             | Event::Delivered(_)
             | Event::Lost(_)
             | Event::Idle { .. }
+            | Event::Rate { .. }
             | Event::Reloaded { .. }
             | Event::Kept { .. } => {}
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use laxity::packet::ClassId;
 use laxity::port::Books;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, Sink};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
@@ -134,6 +134,20 @@ fn trace(plan: &Plan, draw: &mut Generator) -> String {
         time += draw.random_range(1..=10 * packet);
     }
     text
+}
+
+/// The same plan, half the time with a rate that is found: up to four times as high.
+pub(crate) fn maybe_found(drawn: Drawn, draw: &mut Generator) -> Drawn {
+    let Rate(from) = drawn.plan.link.rate;
+    let written = format!("rate = \"{from}bit\"");
+    assert!(drawn.text.contains(&written), "{}", drawn.text);
+    if draw.random() {
+        return drawn;
+    }
+    let table = format!("rate = {{ from = \"{from}bit\", to = \"{}bit\" }}", 4 * from);
+    let text = drawn.text.replacen(&written, &table, 1);
+    let plan = Plan::parse(&text, "drawn.toml", Path::new(".")).expect("another rate");
+    Drawn { plan, text }
 }
 
 /// A plan and its text.

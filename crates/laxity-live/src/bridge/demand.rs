@@ -79,6 +79,7 @@ impl Demands {
             | Event::Reloaded { .. }
             | Event::Delivered(_)
             | Event::Lost(_)
+            | Event::Rate { .. }
             | Event::Kept { .. } => {}
         }
     }

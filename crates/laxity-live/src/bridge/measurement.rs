@@ -115,7 +115,7 @@ impl WayMeasurement {
             }
             Event::Delivered(delivered) => self.wire.delivered(delivered),
             Event::Lost(lost) => self.wire.lost(lost),
-            Event::Idle { .. } | Event::Reloaded { .. } => {}
+            Event::Idle { .. } | Event::Rate { .. } | Event::Reloaded { .. } => {}
         }
     }
 

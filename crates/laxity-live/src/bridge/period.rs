@@ -14,6 +14,7 @@ use super::talkers::Talkers;
 use super::waits::Waits;
 use super::way_name;
 use crate::archive::ClassSlot;
+use crate::autorate::{FoundRate, RateRecord};
 use crate::process::Results;
 use crate::status::history::{History, OverTime};
 use crate::status::{MomentStatus, WayStatus};
@@ -36,11 +37,19 @@ pub(super) struct Period {
     /// What to change, in a sentence.
     pub(super) advice: Option<String>,
     sent: OverTime,
+    rate: Option<RateRecord>,
 }
 
 impl Period {
-    pub(super) fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
+    pub(super) fn new(
+        at: Side,
+        number: u32,
+        plan: Plan,
+        begin: Nanos,
+        found: Option<&FoundRate>,
+    ) -> Self {
         let classes = plan.classes.len();
+        let rate = found.and_then(|found| RateRecord::new(&plan, found.clone(), begin));
         Period {
             at,
             number,
@@ -53,6 +62,7 @@ impl Period {
             asked: None,
             advice: None,
             sent: OverTime::new(begin),
+            rate,
             plan,
         }
     }
@@ -64,6 +74,9 @@ impl Period {
         self.talkers.add(event);
         self.seconds.add(event);
         self.demands.add(event);
+        if let Some(rate) = &mut self.rate {
+            rate.add(event);
+        }
     }
 
     /// Events were lost: what waits is counted anew.
@@ -73,6 +86,7 @@ impl Period {
 
     /// Notes what has been sent by now.
     pub(super) fn note(&mut self, now: Nanos) {
+        self.rate.iter_mut().for_each(|rate| rate.go_on(now));
         let accounts = self.measured.accounts();
         self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
     }
@@ -122,6 +136,7 @@ impl Period {
     /// What was measured by now.
     pub(super) fn status(&self) -> WayStatus {
         let mut status = WayStatus::new(way_name(self.at), &self.plan, &self.measured);
+        status.found = self.rate.as_ref().map(RateRecord::status);
         for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
             class.waits = self.waits.status(&self.plan, id);
         }

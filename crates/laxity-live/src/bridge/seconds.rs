@@ -62,6 +62,7 @@ impl Seconds {
             | Event::Reloaded { .. }
             | Event::Delivered(_)
             | Event::Lost(_)
+            | Event::Rate { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -95,6 +95,7 @@ impl Talkers {
             | Event::Reloaded { .. }
             | Event::Delivered(_)
             | Event::Lost(_)
+            | Event::Rate { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -10,6 +10,7 @@ use super::measurement::SideEvent;
 use super::period::Period;
 use super::{Forwarding, Recorder, way_name};
 use crate::archive::{Archive, PastAnswer, Subject};
+use crate::autorate::FoundRate;
 use crate::file::{Capture, Ledger};
 use crate::process::{Adviser, Keeper, Names, Task, wall_clock};
 use crate::status::{NetworkStatus, PastSpan, WayStatus};
@@ -59,6 +60,8 @@ struct Direction {
     /// The text of that plan, until the event of its reload is heard.
     text: Option<String>,
     ledger: Option<Ledger>,
+    /// What finds the rate, if anything does.
+    found: Option<FoundRate>,
 }
 
 /// The present second.
@@ -79,15 +82,20 @@ impl BridgeTask {
         recorder: Recorder,
         files: Files,
         helpers: Helpers,
+        rates: [Option<FoundRate>; 2],
     ) -> Self {
         let Files { ledgers, capture, archive } = files;
         let now = time.elapsed();
         let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
-        let direction = |at, plan: Option<Plan>, ledger| {
-            let present = Period::new(at, 0, plan?, now);
-            Some(Direction { present, next: None, text: None, ledger })
+        let [rate, back_rate] = rates;
+        let direction = |at, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
+            let present = Period::new(at, 0, plan?, now, found.as_ref());
+            Some(Direction { present, next: None, text: None, ledger, found })
         };
-        let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
+        let directions = [
+            direction(Side::A, there, ledger, rate),
+            direction(Side::B, back, back_ledger, back_rate),
+        ];
         let second = Second::new(now);
         BridgeTask { time, recorder, directions, capture, archive, helpers, second }
     }
@@ -274,7 +282,8 @@ impl Direction {
     fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
         let Some(plan) = self.next.take() else { return };
         self.present.note(now);
-        let next = Period::new(self.present.at, self.present.number + 1, plan, now);
+        let (at, number) = (self.present.at, self.present.number + 1);
+        let next = Period::new(at, number, plan, now, self.found.as_ref());
         let last = std::mem::replace(&mut self.present, next);
         keeper.ended(&last.results());
     }
@@ -317,6 +326,7 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
         | Event::Lost(_)
         | Event::Nonconforming { .. }
         | Event::Idle { .. }
+        | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Kept { .. } => {}
     }

@@ -70,7 +70,7 @@ impl Waits {
                 self.line.push_back((sent.packet.class, sent.departure));
             }
             Event::Kept { class, .. } => self.wait(*class),
-            Event::Reloaded { time, .. } => self.advance(*time),
+            Event::Rate { time, .. } | Event::Reloaded { time, .. } => self.advance(*time),
             Event::Delivered(_)
             | Event::Lost(_)
             | Event::Idle { .. }

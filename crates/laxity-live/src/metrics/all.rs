@@ -78,8 +78,8 @@ pub const METRICS: &[Metric] = &[
     ),
     Metric::gauge(
         "laxity_link_rate_bytes_per_second",
-        "The rate at which the plan sends.",
-        Way(|way| Some(Bits(way.rate_bps))),
+        "The rate at which the plan sends now.",
+        Way(|way| Some(Bits(way.present_rate_bps()))),
     ),
     Metric::histogram(
         "laxity_lateness_seconds",

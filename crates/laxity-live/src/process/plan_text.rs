@@ -37,7 +37,7 @@ pub(crate) fn settings(plan: &Plan, pool: &Pool, port: impl Into<Port>) -> Setti
 }
 
 /// A number that no one can guess.
-fn secret() -> u64 {
+pub(crate) fn secret() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
 }

@@ -124,6 +124,7 @@ mod tests {
                 title: None,
                 scheduler: "edf".into(),
                 rate_bps: 1,
+                found: None,
                 late: None,
                 held_ns: None,
                 held_up: false,

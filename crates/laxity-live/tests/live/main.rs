@@ -5,6 +5,7 @@
 mod congestion;
 mod corpus;
 mod demo;
+mod found;
 mod held;
 mod hosts;
 #[path = "../../examples/ring/laboratory.rs"]

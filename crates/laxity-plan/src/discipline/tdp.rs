@@ -133,6 +133,12 @@ fn check(plan: &Plan, scheduler: &Span) -> Result<(), Fault> {
             "frames are reserved at rates that stay as they are: take it out",
         );
     }
+    if let Some(link) = network.links.iter().find(|link| link.autorate.is_some()) {
+        return refuse(
+            format!("a `rate` that is found at link `{}`", link.name),
+            "frames are reserved at rates that stay as they are: write one",
+        );
+    }
     let is_late = |link: &&NetworkLink| link.latency > Nanos::ZERO || link.fastest.is_some();
     if let Some(link) = network.links.iter().find(is_late) {
         return refuse(

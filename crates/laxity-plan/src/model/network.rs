@@ -5,7 +5,7 @@ use std::sync::Arc;
 use laxity::link::{Link, Trace};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::{Dist, LinkSpec, Reorder, Scheduling, WireLoss, WireSpec};
+use super::{AutorateSpec, Dist, LinkSpec, Reorder, Scheduling, WireLoss, WireSpec};
 
 laxity::id! {
     /// A node of a network: its position in [`Network::nodes`].
@@ -35,6 +35,9 @@ pub struct NetworkLink {
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
+    /// The controller that finds the rate at which its first node sends. The second sends at the
+    /// highest.
+    pub autorate: Option<Arc<AutorateSpec>>,
     /// How late it may be with what is due at its rate. Default not at all. Simulated, it never is.
     pub latency: Nanos,
     /// The highest rate at which it sends, if that is more than `rate`. Simulated, it does not.
@@ -126,6 +129,7 @@ impl NetworkLink {
             between,
             rate: link.rate,
             trace: link.trace.clone(),
+            autorate: link.autorate.clone(),
             latency: Nanos::ZERO,
             fastest: None,
             delay,
@@ -140,14 +144,19 @@ impl NetworkLink {
         }
     }
 
-    /// One end of it, idle.
-    pub fn transmitter(&self) -> Link {
-        super::transmitter(self.rate, self.trace.as_ref())
+    /// One end of it, idle: the second if `backward`.
+    pub fn transmitter(&self, backward: bool) -> Link {
+        match &self.autorate {
+            Some(autorate) if backward => Link::new(autorate.settings.to),
+            _ => super::transmitter(self.rate, self.trace.as_ref()),
+        }
     }
 
     /// The highest rate at which it sends.
     pub fn peak(&self) -> Rate {
+        let found = self.autorate.as_ref().map(|autorate| autorate.settings.to);
         let rate = self.trace.as_ref().map_or(self.rate, |trace| trace.peak());
+        let rate = found.map_or(rate, |most| most.max(rate));
         self.fastest.map_or(rate, |fastest| fastest.max(rate))
     }
 
@@ -158,8 +167,11 @@ impl NetworkLink {
     }
 
     /// By how much longer than `delay` a packet may be under way; none if there is no limit to
-    /// that.
+    /// that, as behind a shaper whose rate is found.
     pub fn most_jitter(&self) -> Option<Nanos> {
+        if self.autorate.is_some() {
+            return None;
+        }
         let by = self.reorder.map(|reorder| reorder.by);
         let most = |dist: Option<Dist<Nanos>>| dist.map_or(Some(Nanos::ZERO), |dist| dist.most());
         Some(most(self.jitter)?.saturating_add(most(by)?))

@@ -1,12 +1,16 @@
 //! `[link]`.
 
+use laxity::link::Trace;
 use laxity::units::{Bytes, Nanos, Rate};
 
+use std::sync::Arc;
+
+use super::autorate::autorate;
 use super::outside::Outside;
 use super::wire;
 use crate::edit;
 use crate::error::{Fault, Span};
-use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, WireSpec, latency};
+use crate::model::{AutorateSpec, LONGEST_TRANSMISSION, LinkSpec, Overhead, WireSpec, latency};
 use crate::raw::{self, Quantity, positive};
 
 /// The longest frame of Ethernet without tags, without its check sequence.
@@ -40,19 +44,21 @@ pub(super) fn link(
             ));
         }
     }
-    let rate = raw.rate.value.0;
+    let rate = raw.rate.value.least();
     check_transmission(rate, max_packet, &raw.rate.span)?;
     let trace = raw.rate_trace.as_ref();
     let trace = trace.map(|file| outside.trace(edit::Path::new(["link", "rate-trace"]), file));
     let trace = trace.transpose()?;
+    let (trace, autorate) = found(&raw.rate.value, trace)?;
     let latency = latency(rate, trace.as_ref());
-    let wire = if in_network { no_wire(raw)? } else { wire_of(raw)? };
+    let wire = if in_network { no_wire(raw)? } else { wire_of(raw, autorate.is_some())? };
     let stall = Nanos::ZERO;
-    Ok(LinkSpec { rate, trace, wire, overhead, max_packet, min_packet, latency, stall })
+    Ok(LinkSpec { rate, trace, wire, autorate, overhead, max_packet, min_packet, latency, stall })
 }
 
-/// The wire behind the only link, if anything is said of it.
-fn wire_of(raw: &raw::Link) -> Result<Option<WireSpec>, Fault> {
+/// The wire behind the only link, if anything is said of it. Where the rate is found there is a link
+/// to find it of, and nothing to emulate.
+fn wire_of(raw: &raw::Link, is_found: bool) -> Result<Option<WireSpec>, Fault> {
     let raw::Link { delay, loss, jitter, reorder, duplicate, rate_trace, .. } = raw;
     let wire = WireSpec {
         delay: self::delay(raw),
@@ -61,7 +67,14 @@ fn wire_of(raw: &raw::Link) -> Result<Option<WireSpec>, Fault> {
         reorder: reorder.as_ref().map(|reorder| wire::reorder(&reorder.value)).transpose()?,
         duplicate: duplicate.as_ref().map(|copies| wire::duplicate(&copies.value)).transpose()?,
     };
-    let is_said = delay.is_some() || rate_trace.is_some() || wire != WireSpec::default();
+    if is_found && (delay.is_some() || wire != WireSpec::default()) {
+        return Err(Fault::at(&raw.rate.span, "a `rate` that is found, and a wire to be emulated")
+            .help(
+                "leave out `delay`, `loss`, `jitter`, `reorder` and `duplicate`, or write one rate",
+            ));
+    }
+    let is_traced = rate_trace.is_some() && !is_found;
+    let is_said = delay.is_some() || is_traced || wire != WireSpec::default();
     Ok(is_said.then_some(wire))
 }
 
@@ -77,6 +90,18 @@ fn no_wire(raw: &raw::Link) -> Result<Option<WireSpec>, Fault> {
         None => Ok(None),
         Some((key, span)) => Err(Fault::at(span, format!("`{key}` of all links of a network"))
             .help("write it in the `[network.NAME]` of each link that has it")),
+    }
+}
+
+/// The trace and the controller of a link: where a controller finds the rate, it is the link behind
+/// that changes.
+pub(super) fn found(
+    rate: &raw::LinkRate,
+    trace: Option<Arc<Trace>>,
+) -> Result<(Option<Arc<Trace>>, Option<Arc<AutorateSpec>>), Fault> {
+    match rate {
+        raw::LinkRate::Fixed(_) => Ok((trace, None)),
+        raw::LinkRate::Found(raw) => Ok((None, Some(Arc::new(autorate(raw, trace)?)))),
     }
 }
 

@@ -1,10 +1,11 @@
 //! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use laxity::units::Nanos;
 
-use super::link::check_transmission;
+use super::link::{check_transmission, found};
 use super::outside::Outside;
 use super::scheduling::scheduling_of_part;
 use super::wire;
@@ -157,6 +158,7 @@ impl Links<'_, '_> {
             self.links.push(NetworkLink {
                 rate,
                 trace: plain.trace.filter(|_| link.rate.is_none()),
+                autorate: plain.autorate.filter(|_| link.rate.is_none()),
                 delay: link.delay.unwrap_or(plain.delay),
                 ..plain
             });
@@ -207,7 +209,7 @@ impl Links<'_, '_> {
     /// A link with what is written of it.
     fn with(&mut self, plain: NetworkLink, raw: &raw::NetworkLink) -> Result<NetworkLink, Fault> {
         if let Some(rate) = &raw.rate {
-            check_transmission(rate.value.0, self.link.max_packet, &rate.span)?;
+            check_transmission(rate.value.least(), self.link.max_packet, &rate.span)?;
         }
         let trace = match &raw.rate_trace {
             Some(file) => {
@@ -217,7 +219,14 @@ impl Links<'_, '_> {
             None => plain.trace.filter(|_| raw.rate.is_none()),
         };
         let own = |at| own_scheduling(at, self.link);
-        let rate = raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0);
+        let rate = raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.least());
+        let (trace, autorate) = match &raw.rate {
+            Some(rate) => found(&rate.value, trace)?,
+            None => match plain.autorate {
+                Some(autorate) => (None, Some(Arc::new(autorate.before(trace)))),
+                None => (trace, None),
+            },
+        };
         if let Some(At { value: raw::Unit(peak), span }) = &raw.peak
             && *peak < rate
         {
@@ -226,13 +235,19 @@ impl Links<'_, '_> {
                 "it is the highest rate at which the link sends, and `rate` what it is sure of",
             ));
         }
+        let private = raw.private.unwrap_or(plain.private);
+        if let (true, Some(_), Some(rate)) = (private, &autorate, &raw.rate) {
+            return Err(Fault::at(&rate.span, "a `rate` that is found of a private link")
+                .help("every flow has such a link to itself: write one rate for them"));
+        }
         Ok(NetworkLink {
             rate,
             trace,
+            autorate,
             latency: raw.latency.as_ref().map_or(plain.latency, |latency| latency.value.0),
             fastest: raw.peak.as_ref().map(|peak| peak.value.0).or(plain.fastest),
             delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
-            private: raw.private.unwrap_or(plain.private),
+            private,
             scheduling: raw.scheduler.as_ref().map(own).transpose()?,
             loss: raw.loss.as_ref().map(wire::loss).transpose()?,
             jitter: raw.jitter.as_ref().map(wire::jitter).transpose()?,

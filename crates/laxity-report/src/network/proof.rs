@@ -6,6 +6,7 @@ use laxity_answers::network::{NetworkProof, OutputProof, PassingProof, PathProof
 use laxity_plan::Plan;
 
 use super::cells::NAME_LIMIT;
+use crate::autorate;
 use crate::columns::{Column, Heads, Results};
 use crate::quantity::{NOTHING, count, megabits, percent, shortened};
 use crate::visible::line;
@@ -25,6 +26,9 @@ pub fn text(proof: &NetworkProof, plan: &Plan) -> String {
         words::answer(proof.admitted(), &words::statement(&proof.reasons)),
     );
     text += EXPLAINED;
+    for line in autorate::proved_at(plan) {
+        text += &format!("{line}\n");
+    }
     for remark in remarks(proof) {
         text += &format!("Note: {remark}.\n");
     }

@@ -27,6 +27,7 @@ use super::ids::{LoopId, PortId, StepId};
 use super::output::clock::NodeClock;
 use super::output::fifo_output::FifoOutput;
 use super::output::frames::{Frames, Input};
+use super::output::shaper::{SHAPER, Shaper};
 use super::output::simultaneous::Ties;
 use super::output::{Discipline, FedBy, Onward, Output, SchedulerOutput};
 use super::run::{NetworkRun, OutputSchedulers, OutputWitness};
@@ -218,8 +219,13 @@ impl<'a> Layout<'a> {
             Discipline::Arrival(FedBy::Nothing)
         };
         let lands_in = here.partition.part(to);
-        let mut output =
-            Output::new(link.transmitter(), link.delay, hop.into(), lands_in, discipline);
+        let mut output = Output::new(
+            link.transmitter(hop.backward),
+            link.delay,
+            hop.into(),
+            lands_in,
+            discipline,
+        );
         if is_here {
             let wire = Wire::new(&link.wire(), self.seed, port.0.into());
             output.disturbance = wire.map(Box::new);
@@ -271,6 +277,7 @@ impl<'a> Layout<'a> {
     fn scheduled(
         &self,
         hop: Hop,
+        here: &Plan,
         scheduler: Box<dyn Scheduler + Send>,
         port: PortId,
     ) -> Discipline {
@@ -279,7 +286,8 @@ impl<'a> Layout<'a> {
             Some(witness) => witness(hop, scheduler),
             None => scheduler,
         };
-        Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }))
+        let shaper = Shaper::new(here, self.generator(SHAPER, port));
+        Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties, shaper }))
     }
 
     /// The discipline of a new output under its own plan.
@@ -287,10 +295,11 @@ impl<'a> Layout<'a> {
         let Topology { on, reserved, .. } = &self.topology;
         let seed = self.generator(0, port).random();
         if let Some(scheduler) = self.schedulers.and_then(|make| make(hop, here)) {
-            return self.scheduled(hop, here.behind_queues(scheduler, seed), port);
+            return self.scheduled(hop, here, here.behind_queues(scheduler, seed), port);
         }
         let room = here.scheduler.room();
-        let is_one_queue = room.proof.is_one_queue && !self.backlogged.contains(&hop);
+        let is_known = here.link.autorate.is_none();
+        let is_one_queue = room.proof.is_one_queue && is_known && !self.backlogged.contains(&hop);
         if is_one_queue && here.limits_nothing() {
             return Discipline::Arrival(FedBy::Nothing);
         }
@@ -302,7 +311,7 @@ impl<'a> Layout<'a> {
         let scheduler = here.build_scheduler(seed);
         let framed = on.plan.framed_network().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
-            return self.scheduled(hop, scheduler, port);
+            return self.scheduled(hop, here, scheduler, port);
         };
         let settings = framed.settings(hop, reserved.ahead(hop));
         let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));

@@ -4,6 +4,7 @@ pub(super) mod clock;
 pub(super) mod fifo_output;
 pub(super) mod frames;
 pub(super) mod regulators;
+pub(super) mod shaper;
 pub(super) mod simultaneous;
 
 use std::collections::VecDeque;
@@ -15,6 +16,7 @@ use laxity_plan::wire::Wire;
 
 use self::fifo_output::FifoOutput;
 use self::frames::{Frames, Input};
+use self::shaper::Shaper;
 use self::simultaneous::Ties;
 use super::ids::{BookId, LoopId, PacketKey, PartId, PortId};
 use crate::summary::FramesSummary;
@@ -95,6 +97,8 @@ pub(super) enum Discipline {
 pub(super) struct SchedulerOutput {
     pub scheduler: Box<dyn Scheduler + Send>,
     pub ties: Ties,
+    /// What finds the rate of the link, if nobody knows it.
+    pub shaper: Option<Box<Shaper>>,
 }
 
 /// A packet or padding on its way over a link.
@@ -198,6 +202,14 @@ impl Output {
         };
         let received = input.map(Input::counts);
         sent.into_iter().chain(received).reduce(FramesSummary::plus)
+    }
+
+    /// What finds the rate of its link.
+    pub(super) fn shaper(&mut self) -> Option<&mut Shaper> {
+        match &mut self.discipline {
+            Discipline::Scheduler(scheduled) => scheduled.shaper.as_deref_mut(),
+            Discipline::Arrival(_) | Discipline::Fifo(_) | Discipline::Frames(_) => None,
+        }
     }
 
     /// Packets that come at one instant, where queues may have limits.

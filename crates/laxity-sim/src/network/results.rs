@@ -12,7 +12,7 @@ use super::simulation::Simulation;
 use super::summary::Measurement;
 use crate::record::{Observer, Record};
 use crate::source::{Arrivals, Remarks};
-use crate::summary::{FramesSummary, Outcome};
+use crate::summary::{AutorateSummary, FramesSummary, Outcome};
 
 /// The counts of one part of a network.
 pub(super) struct PartResults {
@@ -39,6 +39,7 @@ pub(super) struct HopCounts {
     /// Packets that arrive twice.
     pub duplicated: u64,
     pub frames: Option<FramesSummary>,
+    pub autorate: Option<AutorateSummary>,
 }
 
 /// The order in which observers hear of packets that still wait.
@@ -92,12 +93,19 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn into_results(self) -> PartResults {
-        let DataPlane { topology, books, .. } = self.plane;
+        let DataPlane { mut topology, books, .. } = self.plane;
         let (end, departures) = (books.end, books.departures());
         let (closed, classes) = books.close();
-        let hop = |closed| HopCounts { closed, outputs: 0, lost: 0, duplicated: 0, frames: None };
+        let hop = |closed| HopCounts {
+            closed,
+            outputs: 0,
+            lost: 0,
+            duplicated: 0,
+            frames: None,
+            autorate: None,
+        };
         let mut hops: Vec<_> = closed.map(hop).collect();
-        for (number, output) in topology.outputs.iter().enumerate() {
+        for (number, output) in topology.outputs.iter_mut().enumerate() {
             let hop = &mut hops[output.book.index()];
             hop.outputs += 1;
             if let Some(wire) = &output.disturbance {
@@ -106,6 +114,10 @@ impl<O: Observer> Simulation<'_, O> {
             }
             let input = topology.inputs.get(number).and_then(Option::as_ref);
             hop.frames = output.frame_counts(input);
+            if let Some(shaper) = output.shaper() {
+                hop.autorate = Some(shaper.finish(end));
+                hop.lost += hop.autorate.as_ref().map_or(0, |autorate| autorate.lost);
+            }
         }
         let ties = topology.outputs.iter().filter_map(Output::ties);
         PartResults {
@@ -153,6 +165,7 @@ impl HopCounts {
         self.closed.windows = self.closed.windows.take().or(windows);
         self.lost += other.lost;
         self.duplicated += other.duplicated;
+        self.autorate = self.autorate.take().or(other.autorate);
         self.frames = [self.frames, other.frames].into_iter().flatten().reduce(FramesSummary::plus);
     }
 }

@@ -20,6 +20,7 @@ use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::layout::topology::Topology;
 use super::output::Discipline;
+use super::output::shaper::{SHAPER, Shaper};
 use super::plane::DataPlane;
 use super::plane::prefetch::Prefetch;
 use super::plane::transit::Transits;
@@ -28,6 +29,7 @@ use super::simulation::Simulation;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
+use crate::source::random::generator;
 use crate::source::{Arrival, Feed, FeedId};
 
 impl<'a, O: Observer> Simulation<'a, O> {
@@ -44,9 +46,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let is_backlogged = feeds.iter().any(|feed| matches!(feed, Feed::Backlogged(_)));
         let hop = HopBooks::new(Books::new(plan.promises(), plan.run.warm_up)).watching(plan, true);
         let end = run.duration.unwrap_or(Nanos::MAX);
+        let shaper = Shaper::new(plan, generator(run.seed, u64::MAX - SHAPER, 0));
         let slots = Slots::new(Counts { sources: 1, outputs: 1, flows: 0, loops: 0 });
         let plane = DataPlane {
-            topology: Topology::single(run.on, here, scheduler, is_backlogged),
+            topology: Topology::single(run.on, here, scheduler, shaper, is_backlogged),
             agenda: Agenda::new(slots, Regions::one()),
             books: NetworkBooks::single(plan, hop, end, observer),
             transits: Transits::default(),

@@ -8,6 +8,7 @@ use laxity_plan::model::{Class, Hop, Source};
 
 use super::books::hop_books::ClosedBooks;
 use super::flow::Flow;
+use super::output::Output;
 use super::plane::DataPlane;
 use super::results::{HopCounts, PartResults};
 use super::run::NetworkRun;
@@ -26,9 +27,11 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn into_outcome(mut self) -> Outcome {
         self.note_footprint();
         let Simulation { run, plane, hosts, policer, last, single, .. } = self;
-        let DataPlane { topology, books, .. } = plane;
+        let DataPlane { mut topology, books, .. } = plane;
         let (limit, upcoming) = (books.end, single.expect("a run over one link"));
         let last_arrival = upcoming.last_arrival;
+        let shaper = topology.outputs.first_mut().and_then(Output::shaper);
+        let autorate = shaper.map(|shaper| shaper.finish(limit.min(last)));
         // Room for the summary.
         drop((topology, upcoming));
         let (ClosedBooks { books, busy, windows: watched }, counted) = books.close_single();
@@ -62,6 +65,7 @@ impl<O: Observer> Simulation<'_, O> {
             rate_bps: plan.link.rate.0,
             utilization: per_second(busy.as_secs_f64()),
             scheduler_bytes: Some(counted.footprint),
+            autorate,
             classes,
             ..HopSummary::default()
         };
@@ -230,6 +234,7 @@ impl Measurement<'_> {
             duplicated: counts.duplicated,
             scheduler_bytes: None,
             frames: counts.frames,
+            autorate: counts.autorate.clone(),
             classes: sent_or_dropped.map(class).collect(),
         }
     }

@@ -1,3 +1,4 @@
+mod autorate;
 mod bounds;
 mod early_answers;
 mod ending;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ClassSummary, is_zero};
+use super::{AutorateSummary, ClassSummary, is_zero};
 
 /// One direction of a link; of all private links of that name together.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -32,6 +32,9 @@ pub struct HopSummary {
     /// What happened to frames, under time-driven priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<FramesSummary>,
+    /// What the controller of its rate did, if one finds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autorate: Option<AutorateSummary>,
     /// The classes that sent over it: delays from a packet's arrival at the node to its last bit
     /// out, propagation excluded.
     pub classes: Vec<ClassSummary>,

@@ -66,6 +66,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
             "leave these keys of `[link]` out, or run the plan by `laxity emulate`",
         ));
     }
+    if plan.link.autorate.is_some() {
+        return Err(Refusal::new(
+            "a `rate` that is found",
+            "the kernel shapes to one rate",
+            "write what the link always carries, its `from`, as `rate`, or forward by `laxity live`",
+        ));
+    }
     let by_deadline = |what: &str, why: &str| Refusal {
         nearest_is_hfsc: true,
         ..Refusal::new(

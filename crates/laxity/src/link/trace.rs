@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::units::{Nanos, Rate};
+use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// A link rate over time: piecewise constant. After its last piece it stays as it is, or repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +115,12 @@ impl Trace {
         }
         let rate = i128::from(rate.0.max(1));
         u64::try_from((most + rate - 1) / rate).ok().map(Nanos)
+    }
+
+    /// How many bytes are served by a time, rounded down.
+    pub fn bytes_by(&self, time: Nanos) -> u64 {
+        let bytes = self.served(time) / u128::from(NANOBITS_PER_BYTE);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     /// The work served by a time.

@@ -19,7 +19,8 @@ Examples: laxity live --demo
           laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
 
 Bridges two interfaces or, with --port, runs nodes of the plan's network. The kernel's own stack sees the frames
-too, so the interfaces should have no addresses. SIGHUP reloads the plans without losing a packet; SIGTERM and
+too, so the interfaces should have no addresses. Where the plan has the link's `rate` found, its reflectors are
+sent pings, and time stamps of TCP are watched. SIGHUP reloads the plans without losing a packet; SIGTERM and
 SIGINT send what is queued and end. Needs CAP_NET_RAW, and CAP_SYS_NICE to be on time; gives up all privileges
 once the interfaces are open.
 

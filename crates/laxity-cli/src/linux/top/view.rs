@@ -79,7 +79,7 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
 
 fn way_line(way: &WayStatus, rows: &[Row<'_>]) -> Line<'static> {
     let sent: f64 = rows.iter().map(|row| row.rate_bps).sum();
-    let link = way.rate_bps as f64;
+    let link = way.present_rate_bps() as f64;
     let mut text = format!(
         "{}: {} at {}   {} of it sent",
         way.way,

@@ -23,6 +23,7 @@ fn the_link_and_its_scheduler() {
         rate: Rate(10_000_000),
         trace: None,
         wire: None,
+        autorate: None,
         overhead: Overhead::NONE,
         max_packet: Bytes(1536),
         min_packet: Bytes(40),

@@ -11,6 +11,7 @@ use crate::network::ids::{BookId, LoopId, PortId, StepId};
 use crate::network::layout::partition::Here;
 use crate::network::output::frames::Input;
 use crate::network::output::regulators::Regulators;
+use crate::network::output::shaper::Shaper;
 use crate::network::output::simultaneous::Ties;
 use crate::network::output::{Discipline, Output, SchedulerOutput};
 use crate::source::closed_loop::ClosedLoop;
@@ -89,11 +90,13 @@ impl<'a> Topology<'a> {
         on: &'a NetworkAnalysis<'a>,
         here: Here<'a>,
         scheduler: Box<dyn Scheduler + Send>,
+        shaper: Option<Box<Shaper>>,
         is_backlogged: bool,
     ) -> Self {
         let mut topology = Topology::empty(on, here);
         let ties = Ties::new(0, topology.regulators.in_order());
-        let discipline = Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }));
+        let discipline =
+            Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties, shaper }));
         let link = on.plan.link.transmitter();
         let mut output = Output::new(link, Nanos::ZERO, BookId(0), here.part, discipline);
         output.closed_loop = is_backlogged.then_some(LoopId(0));

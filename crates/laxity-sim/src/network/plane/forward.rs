@@ -141,7 +141,7 @@ impl<O: Observer> DataPlane<'_, O> {
         if let Discipline::Scheduler(scheduled) = &mut output.discipline
             && scheduled.ties.any_together()
         {
-            let SchedulerOutput { scheduler, ties } = &mut **scheduled;
+            let SchedulerOutput { scheduler, ties, .. } = &mut **scheduled;
             ties.enter(now, free_at <= now, &mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
@@ -150,6 +150,11 @@ impl<O: Observer> DataPlane<'_, O> {
             return self.agenda.set(Event::Choice(port), free_at);
         }
         drops.way = Way::Out;
+        if let Some(rate) = output.shaper().map(|shaper| shaper.rate(now))
+            && rate != output.link.rate()
+        {
+            output.link.set_rate(rate);
+        }
         let (chosen, mut waits_until) = match &mut output.discipline {
             Discipline::Arrival(_) | Discipline::Fifo(_) => return,
             Discipline::Scheduler(scheduled) => {
@@ -196,7 +201,7 @@ impl<O: Observer> DataPlane<'_, O> {
     fn enter_behind(&mut self, now: Nanos, port: PortId) {
         let (output, mut drops) = self.output(port);
         if let Discipline::Scheduler(scheduled) = &mut output.discipline {
-            let SchedulerOutput { scheduler, ties } = &mut **scheduled;
+            let SchedulerOutput { scheduler, ties, .. } = &mut **scheduled;
             ties.enter_behind(&mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
@@ -291,18 +296,32 @@ impl<O: Observer> DataPlane<'_, O> {
         if let Discipline::Frames(frames) = &mut output.discipline {
             frames.sent(departure, given, ds);
         }
-        let flight = output.flight(departure, Some(key), ds);
+        let left = match output.shaper() {
+            Some(shaper) => {
+                let transit = &self.transits[key];
+                shaper.send(&transit.packet(transit.arrived, key.into()), departure)
+            }
+            None => Some(departure),
+        };
+        let flight = left.map(|left| output.flight(left, Some(key), ds));
         if let Some(closed) = output.closed_loop {
             let transit = &self.transits[key];
             self.topology.loops[closed.index()]
                 .departs(&transit.packet(transit.arrived, key.into()));
         }
-        self.launch(port, flight);
+        match flight {
+            Some(flight) => self.launch(port, flight),
+            None => self.lose(key),
+        }
     }
 
     /// Sends a packet over the only link, where its path ends.
     fn transmit_single(&mut self, now: Nanos, packet: &Packet, given: Option<Nanos>) {
-        let departure = self.topology.outputs[0].link.transmit(now, packet.length);
+        let output = &mut self.topology.outputs[0];
+        let departure = output.link.transmit(now, packet.length);
+        if let Some(shaper) = output.shaper() {
+            shaper.send(packet, departure);
+        }
         self.books.sent_single(self.topology.on.plan, packet, now, departure, given);
         if let Some(closed) = self.topology.loops.first_mut() {
             closed.departs(packet);

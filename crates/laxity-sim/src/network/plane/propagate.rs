@@ -94,8 +94,8 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// A packet is lost on a wire.
-    fn lose(&mut self, key: PacketKey) {
+    /// A packet is lost on a wire, or behind a shaper.
+    pub(crate) fn lose(&mut self, key: PacketKey) {
         let (transit, _) = self.transits.remove(key);
         let flow = &mut self.topology.flows[transit.flow.index()];
         flow.books.lose(&transit, self.books.measured_from);

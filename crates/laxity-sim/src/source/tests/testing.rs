@@ -40,6 +40,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
             stall: Nanos::ZERO,
             trace: None,
             wire: None,
+            autorate: None,
         },
         scheduler: SchedulerSpec::Fifo,
         queue: None,
