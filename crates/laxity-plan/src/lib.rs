@@ -44,6 +44,7 @@ mod shares;
 mod source;
 pub mod tdp;
 pub mod topology;
+pub mod written;
 
 pub use build::Tails;
 pub use discipline::UnknownScheduler;
