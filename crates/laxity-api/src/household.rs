@@ -11,6 +11,8 @@ mod draft;
 mod fit;
 mod link;
 mod router;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::fmt;
@@ -79,8 +81,10 @@ pub struct Household {
 /// One direction of an access link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// The rate of the plan.
-    pub rate: Rate,
+    /// What the link carries.
+    pub link: Rate,
+    /// How much of that the plan uses, in percent.
+    pub percent: u64,
     /// What the link adds to frames.
     pub overhead: Overhead,
     /// How packets are sorted by their DSCP, beside what matters.
@@ -102,16 +106,25 @@ impl Side {
             Direction::Down => "not at the provider",
         };
         Side {
-            rate: link.usable(rate, direction),
+            link: rate,
+            percent,
             overhead: link.overhead,
             tins: Tins::BestEffort,
             interval: Nanos(100_000_000),
             promise: None,
             reasons: vec![
-                format!("{percent} % of {rate}, so that packets wait here, where their order is decided, and"),
+                format!(
+                    "{percent} % of {rate}, so that packets wait here, where their order is decided, and"
+                ),
                 format!("{place}. {}", link.advice()),
             ],
         }
+    }
+
+    /// The rate of the plan, rounded down.
+    pub fn rate(&self) -> Rate {
+        let bits = u128::from(self.link.0) * u128::from(self.percent) / 100;
+        Rate(u64::try_from(bits).unwrap_or(u64::MAX).max(1))
     }
 }
 

@@ -25,8 +25,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use bench::{Bench, Case, Load};
 pub(crate) use check::Check;
 pub(crate) use exchange::{
-    ExportNetwork, ExportTsnkit, ImportLibreqos, ImportNetwork, ImportTsnkit,
-    ImportVyos,
+    ExportNetwork, ExportTsnkit, ImportLibreqos, ImportNetwork, ImportTsnkit, ImportVyos,
 };
 pub(crate) use export::{ExportTc, ExportTo, Target};
 pub(crate) use fit::Fit;

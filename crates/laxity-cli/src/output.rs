@@ -196,7 +196,10 @@ fn create(path: &Path, content: &str) -> io::Result<()> {
 }
 
 /// Writes files that must not be there yet, all of them or none: the error has the file's name.
-fn create_all<N: AsRef<OsStr> + Copy>(folder: &Path, files: &[(N, &str)]) -> Result<(), (N, io::Error)> {
+fn create_all<N: AsRef<OsStr> + Copy>(
+    folder: &Path,
+    files: &[(N, &str)],
+) -> Result<(), (N, io::Error)> {
     let Some(&(first, _)) = files.first() else { return Ok(()) };
     for &(name, _) in files {
         if folder.join(name.as_ref()).symlink_metadata().is_ok() {

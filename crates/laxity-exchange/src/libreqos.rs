@@ -2,7 +2,7 @@
 //!
 //! Both directions become plans of H-FSC: nodes have their rate as an upper limit, circuits their
 //! minimum as a guarantee and their maximum as an upper limit. What exceeds the minima is shared in
-//! proportion to them, as LibreQoS's classes of HTB share it.
+//! proportion to them.
 
 mod devices;
 mod grants;
@@ -111,7 +111,7 @@ pub struct Grant {
     pub guaranteed_bps: u64,
     /// What it is to be guaranteed.
     pub minimum_bps: u64,
-    /// What it gets at most.
+    /// What it gets at most: no more than any node above it has.
     pub maximum_bps: u64,
 }
 
@@ -130,18 +130,28 @@ type Both<T> = [T; 2];
 /// # Errors
 /// If a file is malformed, or says what cannot be: all errors of the first such file, at most
 /// twenty.
-pub fn import(network: &str, devices: &str, rates: LinkRates) -> Result<Import, (File, Vec<Error>)> {
+pub fn import(
+    network: &str,
+    devices: &str,
+    rates: LinkRates,
+) -> Result<Import, (File, Vec<Error>)> {
     let nodes = read_tree(network).map_err(|error| (File::Network, vec![error]))?;
     let mut notes = Vec::new();
     let circuits =
         read_circuits(devices, &nodes, &mut notes).map_err(|errors| (File::Devices, errors))?;
     let plan = |direction: Direction, given: Option<Rate>| {
         let at = direction as usize;
-        let top: u128 = nodes.iter().filter(|node| node.parent.is_none()).map(|node| u128::from(node.rate[at].0)).sum();
+        let top: u128 = nodes
+            .iter()
+            .filter(|node| node.parent.is_none())
+            .map(|node| u128::from(node.rate[at].0))
+            .sum();
         let top = u64::try_from(top).ok().filter(|rate| (1..=Rate::LIMIT.0).contains(rate));
         let Some(link) = given.or(top.map(Rate)) else {
             let option = if direction == Direction::Down { "--down" } else { "--up" };
-            let message = format!("the rate of the link is not known, as no node is at the top: give {option} RATE");
+            let message = format!(
+                "the rate of the link is not known, as no node is at the top: give {option} RATE"
+            );
             return Err((File::Network, vec![Error::new(message)]));
         };
         let granted = grants(&nodes, &circuits, link, at);
@@ -169,7 +179,7 @@ pub fn import(network: &str, devices: &str, rates: LinkRates) -> Result<Import, 
     let grant = |circuit: usize, at: usize| Grant {
         guaranteed_bps: granted[at].circuits[circuit],
         minimum_bps: circuits[circuit].minimum[at].0,
-        maximum_bps: circuits[circuit].maximum[at].0,
+        maximum_bps: at_most(&circuits[circuit], &nodes, granted[at].link, at).0,
     };
     let grants = circuits.iter().enumerate().map(|(at, circuit)| CircuitGrant {
         id: circuit.id.clone(),
@@ -183,12 +193,24 @@ pub fn import(network: &str, devices: &str, rates: LinkRates) -> Result<Import, 
     Ok(Import { down, up, nodes: nodes_of, circuits: circuits_of, notes })
 }
 
+/// The rate of a circuit that nothing above it allows more than.
+fn at_most(circuit: &Circuit, nodes: &[Node], link: Rate, at: usize) -> Rate {
+    let mut most = circuit.maximum[at].min(link);
+    let mut node = circuit.node;
+    while let Some(above) = node.map(|node| &nodes[node]) {
+        most = most.min(above.rate[at]);
+        node = above.parent;
+    }
+    most
+}
+
 /// Names the nodes, and the link, whose circuits are to be guaranteed more than there is.
 fn note_oversubscribed(nodes: &[Node], granted: &Both<grants::Grants>, notes: &mut Vec<String>) {
     for (at, direction) in ["down", "up"].into_iter().enumerate() {
         let granted = &granted[at];
         let each = nodes.iter().zip(&granted.minima);
-        let each = each.map(|(node, minimum)| (format!("node {}", node.name), node.rate[at], *minimum));
+        let each =
+            each.map(|(node, minimum)| (format!("node {}", node.name), node.rate[at], *minimum));
         let link = ("the link".to_owned(), granted.link, granted.minimum);
         for (name, rate, minimum) in each.chain([link]) {
             if minimum > rate.0 {

@@ -62,7 +62,10 @@ struct Policy<'a> {
 const POLICIES: [&[&str]; 2] = [&["qos", "policy"], &["traffic-policy"]];
 
 /// The policy that is wanted, and the interface that it is at the way out of.
-fn chosen<'a>(root: &'a Node, wanted: Option<&str>) -> Result<(Policy<'a>, Option<&'a str>), Error> {
+fn chosen<'a>(
+    root: &'a Node,
+    wanted: Option<&str>,
+) -> Result<(Policy<'a>, Option<&'a str>), Error> {
     let all: Vec<Policy<'_>> = POLICIES
         .iter()
         .flat_map(|path| root.all(path))
@@ -71,7 +74,9 @@ fn chosen<'a>(root: &'a Node, wanted: Option<&str>) -> Result<(Policy<'a>, Optio
         })
         .collect();
     let bound = bindings(root);
-    let interface = |name: &str| bound.iter().find(|(policy, _)| *policy == name).map(|(_, interface)| *interface);
+    let interface = |name: &str| {
+        bound.iter().find(|(policy, _)| *policy == name).map(|(_, interface)| *interface)
+    };
     let names = all.iter().map(|policy| shown(policy.name)).collect::<Vec<_>>().join(", ");
     let is_only = all.len() == 1;
     let mut fitting = all.into_iter().filter(|policy| match wanted {
@@ -83,20 +88,24 @@ fn chosen<'a>(root: &'a Node, wanted: Option<&str>) -> Result<(Policy<'a>, Optio
             let at = interface(policy.name);
             Ok((policy, at))
         }
-        _ if names.is_empty() => Err(Error::new("there is no `qos policy` and no `traffic-policy`")),
+        _ if names.is_empty() => {
+            Err(Error::new("there is no `qos policy` and no `traffic-policy`"))
+        }
         (None, _, Some(wanted)) => {
             let wanted = shown(wanted);
             Err(Error::new(format!("there is no policy `{wanted}`: there are {names}")))
         }
-        _ => Err(Error::new(format!("there are several policies: say which with --policy: {names}"))),
+        _ => {
+            Err(Error::new(format!("there are several policies: say which with --policy: {names}")))
+        }
     }
 }
 
 /// Policies at the way out of interfaces.
 fn bindings(root: &Node) -> Vec<(&str, &str)> {
-    let new = root.all(&["qos", "interface"]).filter_map(|(interface, node)| {
-        Some((node.value(&["egress"])?.0, interface))
-    });
+    let new = root
+        .all(&["qos", "interface"])
+        .filter_map(|(interface, node)| Some((node.value(&["egress"])?.0, interface)));
     let old = root.all(&["interfaces"]).flat_map(|(_, kind)| kind.all(&[]));
     let old = old.filter_map(|(interface, node)| {
         Some((node.value(&["traffic-policy", "out"])?.0, interface))

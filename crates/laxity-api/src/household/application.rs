@@ -247,7 +247,8 @@ mod tests {
 
     #[test]
     fn the_packets_of_every_application_are_a_match() {
-        let all = Application::ALL.into_iter().chain([Application::LOOKUPS, Application::BACKGROUND]);
+        let all =
+            Application::ALL.into_iter().chain([Application::LOOKUPS, Application::BACKGROUND]);
         for application in all {
             for direction in Direction::ALL {
                 for text in application.tests(direction) {

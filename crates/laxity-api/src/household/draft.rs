@@ -61,6 +61,12 @@ impl Draft<'_> {
         self.household.side(self.direction)
     }
 
+    /// Whether a packet of each class alone is sent within its deadline.
+    pub(super) fn is_possible(&self) -> bool {
+        let rate = self.side().rate();
+        self.delay_classes().iter().all(|class| rate.time_for(class.packet) <= class.deadline)
+    }
+
     /// The classes with a deadline.
     pub(super) fn delay_classes(&self) -> Vec<DelayClass> {
         let needs = delay_needs(self.household, self.direction).into_iter();
@@ -152,12 +158,16 @@ const ETHERNET_HEADER: u32 = 14;
 
 /// The applications with a deadline, and lookups, which every household has. A router's promise is
 /// one to games, as it says it.
-pub(super) fn delay_needs(household: &Household, direction: Direction) -> Vec<(Application, DelayNeed)> {
+pub(super) fn delay_needs(
+    household: &Household,
+    direction: Direction,
+) -> Vec<(Application, DelayNeed)> {
     let promise = household.side(direction).promise;
     let games = promise.map(|_| &Application::GAMES);
-    let others = household.applications.iter().filter(|application| {
-        promise.is_none() || **application != Application::GAMES
-    });
+    let others = household
+        .applications
+        .iter()
+        .filter(|application| promise.is_none() || **application != Application::GAMES);
     let all = others.chain(games).chain([&Application::LOOKUPS]);
     let needs = all.filter_map(|application| match application.need {
         Need::Delay(need) => Some((*application, promised(application, need, promise))),
@@ -166,11 +176,20 @@ pub(super) fn delay_needs(household: &Household, direction: Direction) -> Vec<(A
     needs.collect()
 }
 
-fn promised(application: &Application, need: DelayNeed, promise: Option<RouterPromise>) -> DelayNeed {
+fn promised(
+    application: &Application,
+    need: DelayNeed,
+    promise: Option<RouterPromise>,
+) -> DelayNeed {
     match promise {
-        Some(RouterPromise { rate, delay }) if *application == Application::GAMES => {
-            DelayNeed { delay, devices_per_use: u32::MAX, up: rate, down: rate, least: rate, ..need }
-        }
+        Some(RouterPromise { rate, delay }) if *application == Application::GAMES => DelayNeed {
+            delay,
+            devices_per_use: u32::MAX,
+            up: rate,
+            down: rate,
+            least: rate,
+            ..need
+        },
         _ => need,
     }
 }

@@ -7,7 +7,7 @@ use laxity::units::Rate;
 use laxity_plan::{Plan, PlanError};
 
 use super::draft::{Draft, Promises, delay_needs, rate_each};
-use super::{Direction, Household, HouseholdPlan};
+use super::{Application, Direction, Household, HouseholdPlan};
 use crate::check;
 
 /// Parts of the best quality that are tried, in percent; with the last one every application has
@@ -26,7 +26,7 @@ pub(super) fn fitting(
     household: &Household,
     direction: Direction,
 ) -> Result<Option<HouseholdPlan>, PlanError> {
-    let rate = household.side(direction).rate;
+    let rate = household.side(direction).rate();
     for quality in QUALITIES {
         let contracted = contracted(household, direction, quality);
         if contracted > u128::from(rate.0) * u128::from(MOST_CONTRACTED) / 100 {
@@ -83,6 +83,9 @@ fn smallest(
 
 /// The plan of a draft, if it is admitted.
 fn admitted(draft: &Draft<'_>) -> Result<Option<HouseholdPlan>, PlanError> {
+    if !draft.is_possible() {
+        return Ok(None);
+    }
     let text = draft.text();
     let plan = Plan::parse(&text, draft.direction.word(), Path::new(""))?;
     // One link is not refused as a question.
@@ -98,12 +101,14 @@ fn admitted(draft: &Draft<'_>) -> Result<Option<HouseholdPlan>, PlanError> {
 pub struct Misfit {
     /// The direction that is too small.
     pub direction: Direction,
-    /// The rate of the plan.
-    pub rate: Rate,
-    /// The least rate of a plan that fits, in steps of a hundredth; `None` if no rate does.
+    /// What the link carries.
+    pub link: Rate,
+    /// What a link has to carry at least, to a hundredth more; `None` if none is fast enough.
     pub needed: Option<Rate>,
-    /// The words of what matters and has a deadline.
-    pub applications: Vec<&'static str>,
+    /// What matters and has a deadline.
+    pub applications: Vec<Application>,
+    /// Those that fit by themselves.
+    pub fitting: Vec<Application>,
     /// Devices that are in use at the same time.
     pub devices: u32,
     /// The most devices that fit, if there are any.
@@ -112,23 +117,35 @@ pub struct Misfit {
 
 impl Misfit {
     pub(super) fn new(household: &Household, direction: Direction) -> Result<Misfit, PlanError> {
-        let rate = household.side(direction).rate;
-        let fits = |rate, devices| {
-            let mut other = Household { devices, ..household.clone() };
+        let Household { applications, devices, .. } = household;
+        let link = household.side(direction).link;
+        let fits = |link: Rate, devices: u32, applications: &[Application]| {
+            let applications = applications.to_vec();
+            let mut other = Household { devices, applications, ..household.clone() };
             match direction {
-                Direction::Up => other.up.rate = rate,
-                Direction::Down => other.down.rate = rate,
+                Direction::Up => other.up.link = link,
+                Direction::Down => other.down.link = link,
             }
             fitting(&other, direction).map(|plan| plan.is_some())
         };
-        let needs = delay_needs(household, direction).into_iter();
+        let delayed =
+            delay_needs(household, direction).into_iter().map(|(application, _)| application);
+        let delayed: Vec<Application> =
+            delayed.filter(|one| *one != Application::LOOKUPS).collect();
+        let mut alone = Vec::new();
+        for application in &delayed {
+            if delayed.len() > 1 && fits(link, *devices, &[*application])? {
+                alone.push(*application);
+            }
+        }
         Ok(Misfit {
             direction,
-            rate,
-            needed: needed(rate, |rate| fits(rate, household.devices))?,
-            applications: needs.map(|(application, _)| application.word).collect(),
-            devices: household.devices,
-            fitting_devices: most(household.devices, |devices| fits(rate, devices))?,
+            link,
+            needed: needed(link, |link| fits(link, *devices, applications))?,
+            fitting: alone,
+            applications: delayed,
+            devices: *devices,
+            fitting_devices: most(*devices, |devices| fits(link, devices, applications))?,
         })
     }
 }
@@ -171,19 +188,28 @@ fn most(
 
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Misfit { direction, rate, devices, .. } = self;
-        let matters = self.applications.join(", ");
+        let Misfit { direction, link, devices, .. } = self;
+        let words =
+            |all: &[Application]| all.iter().map(|one| one.word).collect::<Vec<_>>().join(", ");
+        let matters = match &self.applications[..] {
+            [] => Application::LOOKUPS.word.into(),
+            applications => words(applications),
+        };
         write!(
             f,
-            "{rate} {direction} is too little to promise {matters} of {devices} devices a delay"
+            "{link} {direction} is too little to promise {matters} of {devices} devices a delay"
         )?;
         if let Some(needed) = self.needed {
-            write!(f, "; they need a plan of {needed}")?;
+            write!(f, ": that needs {needed}")?;
         }
         match self.fitting_devices {
-            Some(1) => write!(f, "; with 1 device it fits"),
-            Some(devices) => write!(f, "; with {devices} devices it fits"),
-            None => Ok(()),
+            Some(1) => write!(f, "; with 1 device it fits")?,
+            Some(devices) => write!(f, "; with {devices} devices it fits")?,
+            None => {}
+        }
+        match &self.fitting[..] {
+            [] => Ok(()),
+            alone => write!(f, "; alone would fit {}", words(alone)),
         }
     }
 }

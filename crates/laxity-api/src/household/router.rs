@@ -107,7 +107,8 @@ impl Side {
             None => format!("The rate to which {tool} shapes {direction}."),
         };
         Some(Side {
-            rate: given.or(shaper.rate)?,
+            link: given.or(shaper.rate)?,
+            percent: 100,
             overhead: shaper.overhead,
             tins: shaper.tins,
             interval: shaper.interval,

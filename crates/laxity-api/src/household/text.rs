@@ -47,12 +47,12 @@ impl Draft<'_> {
     }
 
     fn link(&self) -> String {
-        let Side { rate, overhead, reasons, .. } = self.side();
+        let Side { overhead, reasons, .. } = self.side();
         let mut text = String::from("\n[link]\n");
         for reason in reasons {
             let _ = writeln!(text, "# {}", one_line(reason));
         }
-        let _ = writeln!(text, "rate = \"{rate}\"");
+        let _ = writeln!(text, "rate = \"{}\"", self.side().rate());
         if let Some(overhead) = written::overhead(overhead) {
             let _ = write!(
                 text,
@@ -116,12 +116,12 @@ impl Draft<'_> {
         const TARGETS_IN_INTERVAL: u64 = 20;
         /// Above it a turn is one full packet; below, short packets have turns of their own.
         const FAST: Rate = Rate(50_000_000);
-        let Side { rate, interval, .. } = self.side();
+        let (rate, interval) = (self.side().rate(), self.side().interval);
         let least = Nanos((interval.0 / TARGETS_IN_INTERVAL).max(1));
         let packet = rate.time_for(Bytes(1514));
         let target = Nanos(least.0.max((packet.0 * 3 / 2).next_multiple_of(1_000_000)));
         let interval = Nanos(interval.0 + (target.0 - least.0));
-        let quantum = if *rate > FAST { "1514b" } else { "300b" };
+        let quantum = if rate > FAST { "1514b" } else { "300b" };
         format!(
             "kind = \"fq-codel\", quantum = \"{quantum}\", target = \"{target}\", interval = \"{interval}\""
         )
@@ -130,7 +130,7 @@ impl Draft<'_> {
     /// Traffic of a share, for a trial.
     fn sources(&self, share: &Share) -> String {
         let devices = self.household.devices.min(MOST_SOURCES);
-        let rate = self.side().rate;
+        let rate = self.side().rate();
         let backlogged = |count: u32| {
             format!(
                 "\n[[source]]\nclass = \"{}\"\nmodel = \"backlogged\"\npacket = \"1400b\"\nwindow = 1\ncount = {count}\n",

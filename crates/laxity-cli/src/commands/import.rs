@@ -55,10 +55,8 @@ fn from_tsnkit(arguments: &ImportTsnkit) -> Result<Promises, Failure> {
 
 fn from_vyos(arguments: &ImportVyos) -> Result<Promises, Failure> {
     let text = input::text(&arguments.file, exchange::LARGEST as u64)?;
-    let options = vyos::Options {
-        policy: arguments.policy.clone(),
-        link_rate: arguments.link_rate,
-    };
+    let options =
+        vyos::Options { policy: arguments.policy.clone(), link_rate: arguments.link_rate };
     let name = input::shown(&arguments.file);
     let imported = vyos::import(&text, &options).map_err(|error| wrong(&name, &error))?;
     told(&imported, arguments.out.as_deref())

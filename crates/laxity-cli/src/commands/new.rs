@@ -83,30 +83,37 @@ fn text(plans: &[HouseholdPlan; 2], answer: &Answer<'_>) -> String {
     let proofs = plans.iter().map(|plan| plan.checked.text(&plan.plan) + "\n");
     let [up, down] = [&answer.up.plan, &answer.down.plan];
     proofs.collect::<String>()
-        + &format!("Plans: {up} and {down}, to be read and changed\nTry:   laxity run {up}\n")
+        + &format!(
+            "Plans: {up} and {down}, to be read and changed\n\
+             Try:   laxity run {up}\n\
+             Then:  laxity live {up} --back {down} --in INSIDE --out OUTSIDE\n"
+        )
 }
 
 /// A link that is too small, and what fits.
 #[derive(Serialize)]
-struct Refusal<'a> {
+struct Refusal {
     admitted: bool,
     statement: String,
     direction: &'static str,
-    rate_bps: u64,
+    link_bps: u64,
     needed_bps: Option<u64>,
-    applications: &'a [&'static str],
+    applications: Vec<&'static str>,
+    fitting: Vec<&'static str>,
     hosts: u32,
     fitting_hosts: Option<u32>,
 }
 
 fn refuse(arguments: &New, misfit: &Misfit) -> Result<Promises, Failure> {
+    let words = |all: &[Application]| all.iter().map(|one| one.word).collect();
     let refusal = Refusal {
         admitted: false,
         statement: format!("{misfit}."),
         direction: misfit.direction.word(),
-        rate_bps: misfit.rate.0,
+        link_bps: misfit.link.0,
         needed_bps: misfit.needed.map(|rate| rate.0),
-        applications: &misfit.applications,
+        applications: words(&misfit.applications),
+        fitting: words(&misfit.fitting),
         hosts: misfit.devices,
         fitting_hosts: misfit.fitting_devices,
     };
@@ -130,7 +137,9 @@ fn from_answers(arguments: &New) -> Result<Household, Failure> {
     let link = match (arguments.link, &mut questions) {
         (Some(link), _) => link,
         (None, Some(questions)) => questions.link()?,
-        (None, None) if arguments.yes => "ethernet".parse::<AccessLink>().map_err(Failure::input)?,
+        (None, None) if arguments.yes => {
+            "ethernet".parse::<AccessLink>().map_err(Failure::input)?
+        }
         (None, None) => return Err(missing("--link")),
     };
     let mut rate = |given: Option<Rate>, direction: Direction| match (given, &mut questions) {
@@ -167,9 +176,10 @@ fn chosen(words: &[Option<Application>]) -> Vec<Application> {
 }
 
 fn from_router(arguments: &New, tool: &OsString, file: &Path) -> Result<Household, Failure> {
-    let tool: Tool = tool.to_string_lossy().parse().map_err(|error| {
-        Failure::input(format!("--from {}: {error}", tool.to_string_lossy()))
-    })?;
+    let tool: Tool = tool
+        .to_string_lossy()
+        .parse()
+        .map_err(|error| Failure::input(format!("--from {}: {error}", tool.to_string_lossy())))?;
     let name = input::shown(file);
     let text = input::text(file, LARGEST as u64)?;
     let router = read_router(tool, &text, &name).map_err(|error| match error {
@@ -179,9 +189,12 @@ fn from_router(arguments: &New, tool: &OsString, file: &Path) -> Result<Househol
         }
         error => Failure::input(format!("{name}: {error}")),
     })?;
-    let mut questions = (asks(arguments) && !input::is_stdin(file))
-        .then(|| Questions::new(io::stdin().lock()));
-    let (up, down) = (side(arguments, &router, tool, Direction::Up)?, side(arguments, &router, tool, Direction::Down)?);
+    let mut questions =
+        (asks(arguments) && !input::is_stdin(file)).then(|| Questions::new(io::stdin().lock()));
+    let (up, down) = (
+        side(arguments, &router, tool, Direction::Up)?,
+        side(arguments, &router, tool, Direction::Down)?,
+    );
     let applications = match (&arguments.applications, &mut questions) {
         (Some(words), _) => chosen(words),
         (None, Some(questions)) => questions.applications()?,

@@ -8,7 +8,17 @@ use std::io::Write;
 use crate::folder::Folder;
 
 const CABLE: [&str; 11] = [
-    "new", "--link", "docsis", "--up", "10mbit", "--down", "100mbit", "--for", "calls,games", "--hosts", "4",
+    "new",
+    "--link",
+    "docsis",
+    "--up",
+    "10mbit",
+    "--down",
+    "100mbit",
+    "--for",
+    "calls,games",
+    "--hosts",
+    "4",
 ];
 
 const SQM: &str = "\
@@ -32,7 +42,9 @@ fn plans_of_flags_are_proved_and_their_trial_keeps_its_promises() {
     assert_eq!((written.code, written.stderr.as_str()), (Some(0), ""), "{}", written.stdout);
     for (file, rate) in [("up.toml", "9.5mbit"), ("down.toml", "90mbit")] {
         let text = folder.text(file);
-        for part in [format!("rate = \"{rate}\""), "overhead = \"docsis\"".into(), "[class.calls]".into()] {
+        for part in
+            [format!("rate = \"{rate}\""), "overhead = \"docsis\"".into(), "[class.calls]".into()]
+        {
             assert!(text.contains(&part), "`{part}` is missing in {text}");
         }
         let checked = folder.laxity(&["check", file]);
@@ -64,8 +76,10 @@ fn every_link_and_number_of_hosts_has_plans() {
         ("ethernet", "10gbit", "10gbit", "none", "1000"),
     ] {
         let folder = Folder::new();
-        let arguments =
-            ["new", "--link", link, "--up", up, "--down", down, "--for", matters, "--hosts", hosts, "--out", "plans"];
+        let arguments = [
+            "new", "--link", link, "--up", up, "--down", down, "--for", matters, "--hosts", hosts,
+            "--out", "plans",
+        ];
         let written = folder.laxity(&arguments);
         assert_eq!(written.code, Some(0), "{link}: {}{}", written.stdout, written.stderr);
         let run = folder.laxity(&["run", "plans/up.toml", "--duration", "500ms"]);
@@ -76,10 +90,27 @@ fn every_link_and_number_of_hosts_has_plans() {
 #[test]
 fn a_link_that_is_too_small_is_said_so_with_what_fits() {
     let folder = Folder::new();
-    let small = ["new", "--link", "docsis", "--up", "700kbit", "--down", "50mbit", "--for", "calls,games", "--hosts", "6"];
+    let small = [
+        "new",
+        "--link",
+        "docsis",
+        "--up",
+        "1mbit",
+        "--down",
+        "50mbit",
+        "--for",
+        "calls,games",
+        "--hosts",
+        "6",
+    ];
     let refused = folder.laxity(&small);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-    for part in ["NOT ADMITTED. 665kbit up is too little", "they need a plan of", "it fits", "Nothing was written"] {
+    for part in [
+        "NOT ADMITTED. 1mbit up is too little",
+        "that needs ",
+        "devices it fits",
+        "Nothing was written",
+    ] {
         assert!(refused.stdout.contains(part), "`{part}` is missing in {}", refused.stdout);
     }
     assert!(folder.content().is_empty());
@@ -89,14 +120,32 @@ fn a_link_that_is_too_small_is_said_so_with_what_fits() {
     assert_eq!(refusal["admitted"], false);
     let needed = refusal["needed_bps"].as_u64().unwrap();
     // With the rate that it names, and with the hosts that it names, there is a plan.
-    let more = format!("{}bit", needed * 100 / 95 + 1);
+    let more = format!("{needed}bit");
     let fitting = refusal["fitting_hosts"].to_string();
-    for (rate, hosts) in [(more.as_str(), "6"), ("700kbit", fitting.as_str())] {
+    for (rate, hosts) in [(more.as_str(), "6"), ("1mbit", fitting.as_str())] {
         let fits = Folder::new().laxity(&[
-            "new", "--link", "docsis", "--up", rate, "--down", "50mbit", "--for", "calls,games", "--hosts", hosts,
+            "new",
+            "--link",
+            "docsis",
+            "--up",
+            rate,
+            "--down",
+            "50mbit",
+            "--for",
+            "calls,games",
+            "--hosts",
+            hosts,
         ]);
         assert_eq!(fits.code, Some(0), "{rate} {hosts}: {}", fits.stdout);
     }
+}
+
+#[test]
+fn a_link_that_is_next_to_nothing_is_too_small_as_well() {
+    let folder = Folder::new();
+    let refused = folder.laxity(&["new", "--yes", "--up", "1bit", "--down", "50mbit"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stdout.contains("that needs "), "{}", refused.stdout);
 }
 
 #[test]
@@ -136,7 +185,14 @@ fn five_questions_are_asked_in_a_terminal() {
     script.stdin.take().unwrap().write_all(b"isdn\n1\n10mbit\n100mbit\ncalls\n4\n").unwrap();
     let output = script.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    for part in ["What link is it?", "Not understood", "Rate up", "What matters?", "How many devices", "Admitted"] {
+    for part in [
+        "What link is it?",
+        "Not understood",
+        "Rate up",
+        "What matters?",
+        "How many devices",
+        "Admitted",
+    ] {
         assert!(text.contains(part), "`{part}` is missing in {text}");
     }
     assert!(folder.text("up.toml").contains("overhead = \"docsis\""));
@@ -149,7 +205,9 @@ fn a_router_is_read_and_what_is_not_kept_is_noted() {
     assert_eq!(written.code, Some(0), "{}{}", written.stdout, written.stderr);
     assert!(written.stderr.contains("Note: up: dual-srchost:"), "{}", written.stderr);
     let up = folder.text("up.toml");
-    for part in ["rate = \"19mbit\"", "overhead = \"docsis\"", "dscp {4, 44, ef, cs6, cs7}", "# up: nat:"] {
+    for part in
+        ["rate = \"19mbit\"", "overhead = \"docsis\"", "dscp {4, 44, ef, cs6, cs7}", "# up: nat:"]
+    {
         assert!(up.contains(part), "`{part}` is missing in {up}");
     }
     assert!(folder.text("down.toml").contains("rate = \"180mbit\""));
@@ -164,7 +222,17 @@ fn command_lines_of_cake_are_read() {
     let script = "UP=20mbit\ntc qdisc replace dev eth0 root cake bandwidth $UP diffserv4 pppoe-ptm\n\
                   tc qdisc replace dev ifb0 root cake bandwidth 90mbit besteffort ingress pppoe-ptm\n";
     let folder = Folder::new().with("shaper.sh", script);
-    let written = folder.laxity(&["new", "--from", "cake", "shaper.sh", "--for", "calls", "--hosts", "2", "--json"]);
+    let written = folder.laxity(&[
+        "new",
+        "--from",
+        "cake",
+        "shaper.sh",
+        "--for",
+        "calls",
+        "--hosts",
+        "2",
+        "--json",
+    ]);
     assert_eq!(written.code, Some(0), "{}{}", written.stdout, written.stderr);
     let answer: serde_json::Value = serde_json::from_str(&written.stdout).unwrap();
     assert_eq!(answer["up"]["rate_bps"], 20_000_000);
@@ -208,15 +276,20 @@ fn circuits_of_libreqos_are_plans_and_guarantees() {
         let checked = folder.laxity(&["check", file]);
         assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
     }
-    let json = ["import", "libreqos", "network.json", "ShapedDevices.csv", "--out", "again", "--json"];
+    let json =
+        ["import", "libreqos", "network.json", "ShapedDevices.csv", "--out", "again", "--json"];
     let answer: serde_json::Value = serde_json::from_str(&folder.laxity(&json).stdout).unwrap();
     assert_eq!(answer["circuits"][1]["down"]["guaranteed_bps"], 5_000_000);
 
-    let wrong = DEVICES.replace(",6,1,50,", ",6,one,50,").replace("Farm,2,router,Mast", "Farm,2,router,Hill");
+    let wrong = DEVICES
+        .replace(",6,1,50,", ",6,one,50,")
+        .replace("Farm,2,router,Mast", "Farm,2,router,Hill");
     let folder = Folder::new().with("network.json", NETWORK).with("ShapedDevices.csv", wrong);
     let refused = folder.laxity(&import);
     assert_eq!(refused.code, Some(2));
-    for part in ["ShapedDevices.csv:2:10: Upload Min Mbps", "ShapedDevices.csv:3:5: Parent Node: `Hill`"] {
+    for part in
+        ["ShapedDevices.csv:2:10: Upload Min Mbps", "ShapedDevices.csv:3:5: Parent Node: `Hill`"]
+    {
         assert!(refused.stderr.contains(part), "{}", refused.stderr);
     }
     assert!(!folder.path("plans").exists());
@@ -234,5 +307,9 @@ fn a_policy_of_vyos_is_a_plan() {
     assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
     let refused = folder.laxity(&["import", "vyos", "vyos", "--policy", "LAN"]);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("there is no policy `LAN`: there are WAN"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("there is no policy `LAN`: there are WAN"),
+        "{}",
+        refused.stderr
+    );
 }

@@ -82,7 +82,10 @@ pub(super) fn read_circuits(
         .from_reader(text.as_bytes());
     let wrong = |error: csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
-        vec![Error::at(line, format!("this is no CSV that is read here: {}", shown(&error.to_string())))]
+        vec![Error::at(
+            line,
+            format!("this is no CSV that is read here: {}", shown(&error.to_string())),
+        )]
     };
     let header = reader.headers().map_err(wrong)?.clone();
     let columns = Columns::new(&header).map_err(|error| vec![error])?;
@@ -112,7 +115,8 @@ pub(super) fn read_circuits(
     if longer > 0 {
         notes.push(format!("{longer} rows have more cells than the header, as comments with commas do: what is too much is left out"));
     }
-    let without = table.circuits.iter().filter(|circuit| circuit.addresses.iter().all(Vec::is_empty));
+    let without =
+        table.circuits.iter().filter(|circuit| circuit.addresses.iter().all(Vec::is_empty));
     if let Some(first) = without.clone().next() {
         let (count, id) = (without.count(), shown(&first.id));
         notes.push(format!("{count} circuits have no address, such as {id}: no packet is theirs"));
@@ -129,7 +133,9 @@ struct Columns {
 impl Columns {
     fn new(header: &StringRecord) -> Result<Columns, Error> {
         let place = |name: &str| {
-            header.iter().position(|cell| cell.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name))
+            header
+                .iter()
+                .position(|cell| cell.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name))
         };
         let mut places = [0; COLUMNS.len()];
         for (at, name) in places.iter_mut().zip(COLUMNS) {
@@ -205,7 +211,8 @@ impl Table<'_> {
                 if let Some((column, _)) = same.iter().find(|(_, same)| !same) {
                     let message = format!(
                         "differs from the first device of circuit `{}` in line {}: the devices of a circuit share it",
-                        shown(&first.id), first.line
+                        shown(&first.id),
+                        first.line
                     );
                     self.errors.push(row.error(*column, message));
                     return;
@@ -252,7 +259,8 @@ impl Table<'_> {
             }
         }
         let mut addresses = |column: usize, version: &str| {
-            let cell = row.cell(column).split([',', ' ', ';']).filter(|address| !address.is_empty());
+            let cell =
+                row.cell(column).split([',', ' ', ';']).filter(|address| !address.is_empty());
             let (mut all, mut wrong) = (Vec::new(), None);
             for address in cell {
                 match format!("{version} addr {address}").parse::<Match>() {
@@ -261,7 +269,9 @@ impl Table<'_> {
                 }
             }
             if let Some(address) = wrong {
-                errors.push(row.error(column, format!("`{}` is no address and no network", shown(address))));
+                errors.push(
+                    row.error(column, format!("`{}` is no address and no network", shown(address))),
+                );
             }
             all
         };
@@ -283,13 +293,16 @@ impl Table<'_> {
     /// Gives a circuit the addresses of a row, which no other one may have.
     fn claim(&mut self, row: &Row<'_>, circuit: usize) {
         for column in [IPV4, IPV6] {
-            let cell = row.cell(column).split([',', ' ', ';']).filter(|address| !address.is_empty());
+            let cell =
+                row.cell(column).split([',', ' ', ';']).filter(|address| !address.is_empty());
             for address in cell {
                 let owner = self.owners.insert(address.to_ascii_lowercase(), circuit);
                 if let Some(other) = owner.filter(|other| *other != circuit) {
                     let message = format!(
                         "`{}` is also an address of circuit `{}` in line {}",
-                        shown(address), shown(&self.circuits[other].id), self.circuits[other].line
+                        shown(address),
+                        shown(&self.circuits[other].id),
+                        self.circuits[other].line
                     );
                     self.errors.push(row.error(column, message));
                 }

@@ -9,6 +9,8 @@ use super::{Circuit, Node};
 pub(super) struct Grants {
     /// Of each circuit.
     pub circuits: Vec<u64>,
+    /// Of each node, for all below it.
+    pub nodes: Vec<u64>,
     /// What is to be guaranteed directly below each node.
     pub minima: Vec<u64>,
     /// What is to be guaranteed by the link.
@@ -49,7 +51,7 @@ pub(super) fn grants(nodes: &[Node], circuits: &[Circuit], link: Rate, at: usize
         part(circuit.minimum[at].0, whole, sum)
     };
     let circuits = circuits.iter().map(of_circuit).collect();
-    Grants { circuits, minima, minimum, link }
+    Grants { circuits, nodes: granted, minima, minimum, link }
 }
 
 /// A demand, or the part of it that there is for all: rounded down.

@@ -42,16 +42,22 @@ fn circuits_are_leaves_below_their_nodes() {
     let imported = imported();
     for text in [&imported.down, &imported.up] {
         let plan = Plan::parse(text, "plan", Path::new("")).unwrap();
-        assert!(matches!(plan.scheduler, SchedulerSpec::Hfsc(_)));
+        assert!(matches!(plan.scheduler, SchedulerSpec::Hfsc));
         let class = |name: &str| plan.classes.iter().position(|class| class.name == name).unwrap();
-        let parent = |name: &str| plan.classes[class(name)].parent.map(|id| plan.classes[id.index()].name.as_str());
+        let parent = |name: &str| {
+            plan.classes[class(name)].parent.map(|id| plan.classes[id.index()].name.as_str())
+        };
         assert_eq!(parent("1"), Some("Mast 1"));
         assert_eq!(parent("Mast 1"), Some("North"));
         assert_eq!(parent("5"), None);
     }
     assert!(imported.down.contains("rate = \"160.5mbit\""), "{}", imported.down);
-    assert!(imported.down.contains("daddr {100.64.0.1, 100.64.0.2, 100.64.0.3} or daddr {fd00:1::/56}"));
-    assert!(imported.up.contains("saddr {100.64.0.1, 100.64.0.2, 100.64.0.3} or saddr {fd00:1::/56}"));
+    assert!(
+        imported.down.contains("daddr {100.64.0.1, 100.64.0.2, 100.64.0.3} or daddr {fd00:1::/56}")
+    );
+    assert!(
+        imported.up.contains("saddr {100.64.0.1, 100.64.0.2, 100.64.0.3} or saddr {fd00:1::/56}")
+    );
 }
 
 #[test]
@@ -62,6 +68,8 @@ fn where_too_much_is_guaranteed_all_get_the_same_part_and_the_node_is_named() {
     assert_eq!(circuit(&imported, "3").down.guaranteed_bps, 5_000_000);
     assert_eq!(circuit(&imported, "1").down.guaranteed_bps, 5_000_000);
     assert_eq!(circuit(&imported, "3").up.guaranteed_bps, 500_000);
+    // Nobody gets more than the mast has.
+    assert_eq!(circuit(&imported, "2").down.maximum_bps, 8_000_000);
     let note = "node Mast 2 is oversubscribed down: 16mbit are to be guaranteed below it, and it has 8mbit";
     assert!(imported.notes.iter().any(|text| text.starts_with(note)), "{:?}", imported.notes);
     let node = imported.nodes.iter().find(|node| node.name == "Mast 2").unwrap();
@@ -97,7 +105,10 @@ fn every_error_has_its_line_and_column() {
 #[test]
 fn an_address_belongs_to_one_circuit_and_a_circuit_has_one_rate() {
     let twice = errors(&DEVICES.replace("100.64.2.1", "100.64.0.3"));
-    assert!(twice[0].starts_with("7:7: IPv4: `100.64.0.3` is also an address of circuit `1` in line 3"), "{twice:?}");
+    assert!(
+        twice[0].starts_with("7:7: IPv4: `100.64.0.3` is also an address of circuit `1` in line 3"),
+        "{twice:?}"
+    );
     let differing = errors(&DEVICES.replace("100.64.0.3,,5,", "100.64.0.3,,4,"));
     assert!(differing[0].starts_with("4:9: Download Min Mbps: differs"), "{differing:?}");
     let missing = errors(&DEVICES.replace("Parent Node", "Parent"));
@@ -107,9 +118,17 @@ fn an_address_belongs_to_one_circuit_and_a_circuit_has_one_rate() {
 #[test]
 fn a_network_is_refused_at_the_node_that_is_wrong() {
     for (from, to, begin) in [
-        ("\"downloadBandwidthMbps\": 8", "\"downloadBandwidthMbps\": -8", "North.Mast 2: `downloadBandwidthMbps`"),
+        (
+            "\"downloadBandwidthMbps\": 8",
+            "\"downloadBandwidthMbps\": -8",
+            "North.Mast 2: `downloadBandwidthMbps`",
+        ),
         ("\"Mast 2\"", "\"South\"", ""),
-        ("{ \"downloadBandwidthMbps\": 60.5, \"uploadBandwidthMbps\": 30 }", "7", "South: a node is"),
+        (
+            "{ \"downloadBandwidthMbps\": 60.5, \"uploadBandwidthMbps\": 30 }",
+            "7",
+            "South: a node is",
+        ),
         ("\"type\"", "type", "2:"),
     ] {
         let (file, errors) =

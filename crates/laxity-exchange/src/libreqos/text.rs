@@ -12,6 +12,9 @@ use super::{Circuit, Direction, Node};
 /// The class of packets that are no circuit's, and its name if something else is called so.
 const OTHERS: [&str; 2] = ["others", "packets of no circuit"];
 
+/// The share of what has nothing guaranteed, in bits per second: any that is not zero.
+const LEAST: u64 = 1000;
+
 /// The plan of one direction as text.
 pub(super) fn plan(
     nodes: &[Node],
@@ -30,12 +33,12 @@ pub(super) fn plan(
          version = 1\ntitle = \"Circuits, {word}\"\n\n[link]\nrate = \"{link}\"\n\n[scheduler]\nkind = \"hfsc\"\n"
     );
     let names: HashSet<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-    for node in nodes {
+    for (number, node) in nodes.iter().enumerate() {
         let rate = node.rate[at];
         let above = node.parent.map_or(link, |parent| nodes[parent].rate[at]);
         let _ = write!(text, "\n[class.{}]\n", key(&node.name));
         parent(nodes, node.parent, &mut text);
-        let _ = writeln!(text, "link-share = \"{rate}\"");
+        let _ = writeln!(text, "link-share = \"{}\"", Rate(granted.nodes[number].max(LEAST)));
         if rate < above {
             let _ = writeln!(text, "upper-limit = \"{rate}\"");
         }
@@ -45,16 +48,12 @@ pub(super) fn plan(
         let class = if is_taken { format!("circuit {}", circuit.id) } else { circuit.id.clone() };
         let _ = write!(text, "\n[class.{}] # {}\n", key(&class), one_line(&circuit.name));
         parent(nodes, circuit.node, &mut text);
-        let (minimum, maximum) = (circuit.minimum[at], circuit.maximum[at]);
-        match granted.circuits[number] {
+        let maximum = circuit.maximum[at];
+        let _ = match granted.circuits[number] {
             // Nothing is left to guarantee.
-            0 => _ = writeln!(text, "link-share = \"{minimum}\""),
-            grant if grant == minimum.0 => _ = writeln!(text, "curve = \"{minimum}\""),
-            grant => {
-                let grant = Rate(grant);
-                let _ = writeln!(text, "real-time = \"{grant}\"\nlink-share = \"{minimum}\"");
-            }
-        }
+            0 => writeln!(text, "link-share = \"{}\"", Rate(LEAST)),
+            grant => writeln!(text, "curve = \"{}\"", Rate(grant)),
+        };
         if maximum < circuit.node.map_or(link, |node| nodes[node].rate[at]) {
             let _ = writeln!(text, "upper-limit = \"{maximum}\"");
         }

@@ -41,7 +41,10 @@ pub(super) fn read_tree(text: &str) -> Result<Vec<Node>, Error> {
         for (name, node) in children {
             let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             let Value::Object(mut node) = node else {
-                return Err(Error::at(shown(&place), "a node is an object with downloadBandwidthMbps and uploadBandwidthMbps"));
+                return Err(Error::at(
+                    shown(&place),
+                    "a node is an object with downloadBandwidthMbps and uploadBandwidthMbps",
+                ));
             };
             check_name(&name).map_err(|message| Error::at(shown(&place), message))?;
             if depth > DEEPEST || nodes.len() == MOST_NODES {
@@ -63,7 +66,10 @@ pub(super) fn read_tree(text: &str) -> Result<Vec<Node>, Error> {
                     below.push((Some(nodes.len() - 1), place, depth + 1, children));
                 }
                 Some(_) => {
-                    return Err(Error::at(shown(&place), "`children` is an object: a node for each name"));
+                    return Err(Error::at(
+                        shown(&place),
+                        "`children` is an object: a node for each name",
+                    ));
                 }
             }
         }
@@ -76,7 +82,12 @@ fn rate(node: &Map<String, Value>, key: &str, place: &str) -> Result<Rate, Error
     let text = match node.get(key) {
         Some(Value::Number(number)) => number.to_string(),
         Some(Value::String(text)) => text.clone(),
-        _ => return Err(Error::at(shown(place), format!("`{key}` is missing: a rate in Mbit/s such as 1000"))),
+        _ => {
+            return Err(Error::at(
+                shown(place),
+                format!("`{key}` is missing: a rate in Mbit/s such as 1000"),
+            ));
+        }
     };
     megabits(&text).map_err(|message| Error::at(shown(place), format!("`{key}`: {message}")))
 }
@@ -85,5 +96,6 @@ fn rate(node: &Map<String, Value>, key: &str, place: &str) -> Result<Rate, Error
 pub(super) fn megabits(text: &str) -> Result<Rate, String> {
     let bits = Decimal::parse(text.trim()).and_then(|mbit| mbit.times(1, 1, 6, Round::Down));
     let bits = bits.filter(|bits| (1..=Rate::LIMIT.0).contains(bits));
-    bits.map(Rate).ok_or_else(|| format!("`{}` is not a rate in Mbit/s, such as 10 or 2.5", shown(text)))
+    bits.map(Rate)
+        .ok_or_else(|| format!("`{}` is not a rate in Mbit/s, such as 10 or 2.5", shown(text)))
 }

@@ -30,17 +30,19 @@ pub fn cake(commands: &[Vec<String>]) -> Result<Router, Error> {
         any = true;
         let device = words.iter().position(|word| *word == "dev").and_then(|at| words.get(at + 1));
         let options = after_place(&words[at + 1..]);
-        let is_down = options.contains(&"ingress") || device.is_some_and(|dev| dev.starts_with("ifb"));
+        let is_down =
+            options.contains(&"ingress") || device.is_some_and(|dev| dev.starts_with("ifb"));
         let (shaper, direction) =
             if is_down { (&mut router.down, "down") } else { (&mut router.up, "up") };
-        read_options(options, shaper, direction, &mut router.notes).map_err(|message| {
-            Error::new(format!("`{}`: {message}", shown(&words.join(" "))))
-        })?;
+        read_options(options, shaper, direction, &mut router.notes)
+            .map_err(|message| Error::new(format!("`{}`: {message}", shown(&words.join(" ")))))?;
         if !is_down {
             router.interface = device.map(|dev| (*dev).to_owned());
         }
         if words[at] == "cake_mq" {
-            router.notes.push(format!("{direction}: cake_mq: one shaper for all queues of the interface"));
+            router
+                .notes
+                .push(format!("{direction}: cake_mq: one shaper for all queues of the interface"));
         }
     }
     if any { Ok(router) } else { Err(Error::new("no command sets up cake or cake_mq")) }
@@ -110,8 +112,7 @@ pub(super) fn read_options(
     let mut rest = words.iter().copied();
     let mut is_raw = false;
     while let Some(word) = rest.next() {
-        let mut value =
-            || rest.next().ok_or_else(|| format!("`{word}` needs a value behind it"));
+        let mut value = || rest.next().ok_or_else(|| format!("`{word}` needs a value behind it"));
         if let Some((_, micros)) = ROUND_TRIPS.iter().find(|(name, _)| *name == word) {
             shaper.interval = Nanos(micros * 1_000);
         } else if let Some(tins) = Tins::from_word(word) {
@@ -157,11 +158,17 @@ pub(super) fn read_options(
                 "via-ethernet" => {}
                 "memlimit" => {
                     let size = value()?;
-                    notes.push(format!("{direction}: memlimit {}: queues hold packets, not bytes", shown(size)));
+                    notes.push(format!(
+                        "{direction}: memlimit {}: queues hold packets, not bytes",
+                        shown(size)
+                    ));
                 }
                 "fwmark" => {
                     let mask = value()?;
-                    notes.push(format!("{direction}: fwmark {}: packets are sorted by ports and code points alone", shown(mask)));
+                    notes.push(format!(
+                        "{direction}: fwmark {}: packets are sorted by ports and code points alone",
+                        shown(mask)
+                    ));
                 }
                 _ => {
                     return Err(format!(

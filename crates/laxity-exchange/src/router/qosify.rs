@@ -29,17 +29,22 @@ pub fn qosify(text: &str) -> Result<Router, Error> {
             "there is no `config interface` and no `config device`: this is no /etc/config/qosify",
         ));
     };
-    let mut router =
-        Router { interface: link.value("name").map(Into::into), ..Router::default() };
+    let mut router = Router { interface: link.value("name").map(Into::into), ..Router::default() };
     if enabled.is_empty() {
         router.notes.push(format!("{}: disabled 1: the plan does not know of it", link.line));
     }
     for other in links.iter().filter(|other| other.line != link.line) {
         let name = other.value("name").unwrap_or("without a name");
-        router.notes.push(format!("{}: {} is left out: a plan is for one link", other.line, shown(name)));
+        router.notes.push(format!(
+            "{}: {} is left out: a plan is for one link",
+            other.line,
+            shown(name)
+        ));
     }
     // Their code points are those of qosify's own maps, which are files beside this one.
-    for section in sections.iter().filter(|section| !links.iter().any(|link| link.line == section.line)) {
+    for section in
+        sections.iter().filter(|section| !links.iter().any(|link| link.line == section.line))
+    {
         let name = section.name.as_deref().unwrap_or_default();
         let said = format!("{} {}", section.kind, name);
         router.notes.push(format!(
@@ -105,9 +110,10 @@ fn read_link(link: &Section, router: &mut Router) -> Result<(), Error> {
         let rate = link.option(bandwidth).or(link.option("bandwidth"));
         if let Some(rate) = rate.filter(|rate| !rate.value.is_empty()) {
             let read = tc_rate(&rate.value);
-            shaper.rate = Some(read.map_err(|message| {
-                Error::at(rate.line, format!("`{}`: {message}", rate.name))
-            })?);
+            shaper.rate =
+                Some(read.map_err(|message| {
+                    Error::at(rate.line, format!("`{}`: {message}", rate.name))
+                })?);
         }
         if link.switch(switch)? == Some(false) {
             shaper.rate = None;
@@ -122,7 +128,8 @@ fn overhead_words(link: &Section) -> Vec<&str> {
         None | Some("none") => Vec::new(),
         Some("manual") => {
             let valued = [("overhead", "overhead"), ("mpu", "overhead_mpu")];
-            let valued = valued.into_iter().filter_map(|(word, name)| Some([word, link.value(name)?]));
+            let valued =
+                valued.into_iter().filter_map(|(word, name)| Some([word, link.value(name)?]));
             valued.flatten().chain(link.value("overhead_encap")).collect()
         }
         Some(word) => vec![word],

@@ -30,7 +30,8 @@ pub fn qosmate(text: &str) -> Result<Router, Error> {
         "cake" | "htb" => false,
         other => {
             let place = file.option("settings", "ROOT_QDISC").map_or(1, |option| option.line);
-            let message = format!("`ROOT_QDISC` is `{}`: accepted are hfsc, hybrid, cake, htb", shown(other));
+            let message =
+                format!("`ROOT_QDISC` is `{}`: accepted are hfsc, hybrid, cake, htb", shown(other));
             return Err(Error::at(place, message));
         }
     };
@@ -151,7 +152,10 @@ impl File {
                 let delay = option.value.parse().ok().filter(|delay| (1..=1000).contains(delay));
                 delay.ok_or_else(|| {
                     let value = shown(&option.value);
-                    Error::at(option.line, format!("`MAXDEL` is `{value}`: milliseconds from 1 to 1000"))
+                    Error::at(
+                        option.line,
+                        format!("`MAXDEL` is `{value}`: milliseconds from 1 to 1000"),
+                    )
                 })?
             }
         };
@@ -188,7 +192,9 @@ impl File {
             let kept: &[&str] = match section.kind.as_str() {
                 "global" | "settings" | "rule" | "cake" => continue,
                 "advanced" => &KEPT_ADVANCED,
-                "hfsc" if root == "hfsc" || root == "hybrid" => &["GAMEUP", "GAMEDOWN", "MAXDEL", "LINKTYPE", "OH"],
+                "hfsc" if root == "hfsc" || root == "hybrid" => {
+                    &["GAMEUP", "GAMEDOWN", "MAXDEL", "LINKTYPE", "OH"]
+                }
                 // It is not in use.
                 "hfsc" => continue,
                 kind => {
@@ -197,7 +203,11 @@ impl File {
                     }
                     let name = section.value("name").unwrap_or_default();
                     let said = format!("{kind} {name}");
-                    notes.push(format!("{}: config {}: not kept", section.line, shown(said.trim())));
+                    notes.push(format!(
+                        "{}: config {}: not kept",
+                        section.line,
+                        shown(said.trim())
+                    ));
                     continue;
                 }
             };

@@ -26,13 +26,15 @@ pub fn sqm(text: &str) -> Result<Router, Error> {
     let Some(queue) = enabled.first().or(queues.first()).copied() else {
         return Err(Error::new("there is no `config queue`: this is no /etc/config/sqm"));
     };
-    let mut router = Router {
-        interface: queue.value("interface").map(Into::into),
-        ..Router::default()
-    };
+    let mut router =
+        Router { interface: queue.value("interface").map(Into::into), ..Router::default() };
     for other in queues.iter().filter(|other| other.line != queue.line) {
         let name = other.value("interface").unwrap_or("without an interface");
-        router.notes.push(format!("{}: the queue of {} is left out: a plan is for one link", other.line, shown(name)));
+        router.notes.push(format!(
+            "{}: the queue of {} is left out: a plan is for one link",
+            other.line,
+            shown(name)
+        ));
     }
     if enabled.is_empty() {
         router.notes.push(format!("{}: enabled 0: the plan does not know of it", queue.line));
@@ -121,7 +123,10 @@ fn overhead(queue: &Section, is_cake: bool) -> Result<Overhead, Error> {
         let number = option.value.parse().ok().filter(|number| (-64..=most).contains(number));
         number.ok_or_else(|| {
             let value = shown(&option.value);
-            Error::at(option.line, format!("`{name}` is `{value}`: a number of bytes, up to {most}"))
+            Error::at(
+                option.line,
+                format!("`{name}` is `{value}`: a number of bytes, up to {most}"),
+            )
         })
     };
     let header = if is_cake { 14 } else { 0 };
@@ -209,7 +214,9 @@ config queue 'wan'
         assert_eq!((router.up.overhead, router.down.overhead), (docsis, docsis));
         assert_eq!((router.up.tins, router.down.tins), (Tins::Diffserv3, Tins::Diffserv3));
         let notes = router.notes.join("\n");
-        for note in ["17: ilimit 1001: not kept", "up: ack-filter", "down: dual-dsthost", "down: ingress"] {
+        for note in
+            ["17: ilimit 1001: not kept", "up: ack-filter", "down: dual-dsthost", "down: ingress"]
+        {
             assert!(notes.contains(note), "{note} is missing in {notes}");
         }
     }

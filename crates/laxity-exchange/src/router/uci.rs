@@ -73,7 +73,10 @@ pub(crate) fn read(text: &str) -> Result<Vec<Section>, Error> {
             ["config", kind, name] => sections.push(Section::new(kind, Some(name), line)),
             ["option" | "list", name, value] => {
                 let section = sections.last_mut().ok_or_else(|| {
-                    Error::at(line, "an option before the first `config`: write `config TYPE` above it")
+                    Error::at(
+                        line,
+                        "an option before the first `config`: write `config TYPE` above it",
+                    )
                 })?;
                 let (name, value) = (name.to_owned(), value.to_owned());
                 section.options.push(UciOption { name, value, line });
@@ -82,7 +85,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<Section>, Error> {
                 let said = shown(&texts.join(" "));
                 return Err(Error::at(
                     line,
-                    format!("`{said}` is none of config TYPE [NAME], option NAME VALUE and list NAME VALUE"),
+                    format!(
+                        "`{said}` is none of config TYPE [NAME], option NAME VALUE and list NAME VALUE"
+                    ),
                 ));
             }
         }
@@ -173,7 +178,10 @@ config queue
         let sections = read(text).unwrap();
         assert_eq!(sections.len(), 2);
         let [first, second] = &sections[..] else { panic!() };
-        assert_eq!((first.kind.as_str(), first.name.as_deref(), first.line), ("queue", Some("eth1"), 2));
+        assert_eq!(
+            (first.kind.as_str(), first.name.as_deref(), first.line),
+            ("queue", Some("eth1"), 2)
+        );
         assert_eq!(first.switch("enabled").unwrap(), Some(false));
         assert_eq!(first.value("script"), Some("piece of_cake"));
         let ports: Vec<_> = first.list("port").map(|port| port.value.as_str()).collect();

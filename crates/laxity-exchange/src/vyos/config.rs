@@ -41,7 +41,8 @@ impl Node {
     fn add(&mut self, words: &[String], line: usize) {
         let mut node = self;
         for word in words {
-            node = node.below.entry(word.clone()).or_insert_with(|| Node { line, ..Node::default() });
+            node =
+                node.below.entry(word.clone()).or_insert_with(|| Node { line, ..Node::default() });
         }
     }
 
@@ -95,7 +96,10 @@ pub(super) fn read(text: &str) -> Result<Node, Error> {
             ("configure" | "commit" | "save" | "exit" | "edit" | "top", _) => {}
             _ => {
                 let said = shown(&words.join(" "));
-                return Err(Error::at(line, format!("`{said}` is neither `set …` nor a node with braces")));
+                return Err(Error::at(
+                    line,
+                    format!("`{said}` is neither `set …` nor a node with braces"),
+                ));
             }
         }
     }
@@ -163,7 +167,10 @@ mod tests {
         };
         assert_eq!(without_lines(set), without_lines(braces));
         let root = read(braces).unwrap();
-        assert_eq!(root.value(&["qos", "policy", "shaper", "WAN", "bandwidth"]), Some(("10mbit", 5)));
+        assert_eq!(
+            root.value(&["qos", "policy", "shaper", "WAN", "bandwidth"]),
+            Some(("10mbit", 5))
+        );
     }
 
     #[test]

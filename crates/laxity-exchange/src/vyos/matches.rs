@@ -16,7 +16,9 @@ pub(super) fn matching(root: &Node, class: &Node, notes: &mut Vec<String>) -> Op
     for (name, node) in own.chain(groups) {
         match filter(node) {
             Ok(filter) => filters.push(filter),
-            Err(why) => notes.push(format!("{}: match {}: not kept: {why}", node.line, shown(name))),
+            Err(why) => {
+                notes.push(format!("{}: match {}: not kept: {why}", node.line, shown(name)))
+            }
         }
     }
     (!filters.is_empty()).then(|| filters.join(" or "))

@@ -28,10 +28,14 @@ pub(super) fn text(
         None => rate(node, &["bandwidth"], None)?,
     };
     let Some(link) = own else {
-        let message = format!("the {kind} policy `{}` does not say the rate of the link: give --link-rate", shown(name));
+        let message = format!(
+            "the {kind} policy `{}` does not say the rate of the link: give --link-rate",
+            shown(name)
+        );
         return Err(Error::at(node.line, message));
     };
-    let one = |scheduler: String| Ok(head(name, link, &scheduler) + "\n[class.all]\nmatch = \"any\"\n");
+    let one =
+        |scheduler: String| Ok(head(name, link, &scheduler) + "\n[class.all]\nmatch = \"any\"\n");
     let classes = Classes { root, node, link };
     match kind {
         "shaper" => classes.shaper(name, notes),
@@ -40,21 +44,28 @@ pub(super) fn text(
         "round-robin" => classes.round_robin(name, notes),
         "fq-codel" => one(flows(node)?),
         "fair-queue" => {
-            notes.push(format!("{}: fair-queue: flows take turns, each with controlled delay, as under fq-codel", node.line));
+            notes.push(format!(
+                "{}: fair-queue: flows take turns, each with controlled delay, as under fq-codel",
+                node.line
+            ));
             one("kind = \"fq-codel\"".into())
         }
         "cake" => one(cake(node, notes)?),
         "rate-control" => {
             let limit = rate_control_limit(node, link)?;
-            one(format!("kind = \"fifo\"\nqueue = {{ kind = \"droptail\", limit = \"{}b\" }}", limit.0))
+            one(format!(
+                "kind = \"fifo\"\nqueue = {{ kind = \"droptail\", limit = \"{}b\" }}",
+                limit.0
+            ))
         }
         "drop-tail" => {
             let limit = number(node, &["queue-limit"], 1)?.unwrap_or(1000);
             one(format!("kind = \"fifo\"\nqueue = {{ kind = \"droptail\", limit = {limit} }}"))
         }
-        other => {
-            Err(Error::at(node.line, format!("a policy `{}` is not read: accepted are {READ}", shown(other))))
-        }
+        other => Err(Error::at(
+            node.line,
+            format!("a policy `{}` is not read: accepted are {READ}", shown(other)),
+        )),
     }
 }
 
@@ -105,7 +116,10 @@ impl Classes<'_> {
         let mut numbered: Vec<(u64, Class<'_>)> = Vec::new();
         for (number, node) in self.node.all(&["class"]) {
             let name = format!("class-{number}");
-            numbered.push((number.parse().unwrap_or(u64::MAX), Class { name, is_default: false, node }));
+            numbered.push((
+                number.parse().unwrap_or(u64::MAX),
+                Class { name, is_default: false, node },
+            ));
         }
         numbered.sort_by_key(|(number, _)| *number);
         let default = self.node.at(&["default"]);
@@ -128,19 +142,29 @@ impl Classes<'_> {
         let mut text = head(name, self.link, &format!("kind = \"{scheduler}\""));
         for class in classes {
             let description = class.node.value(&["description"]);
-            let comment = description.map(|(words, _)| format!(" # {}", shown(words))).unwrap_or_default();
-            let _ = write!(text, "\n[class.{}]{comment}\n{}", key(&class.name), keys(&class, notes)?);
+            let comment =
+                description.map(|(words, _)| format!(" # {}", shown(words))).unwrap_or_default();
+            let _ =
+                write!(text, "\n[class.{}]{comment}\n{}", key(&class.name), keys(&class, notes)?);
             let matching = match class.is_default {
                 true => Some("any".into()),
                 false => matching(self.root, class.node, notes),
             };
             match matching {
                 Some(matching) => _ = writeln!(text, "match = {}", quoted(&matching)),
-                None => notes.push(format!("{}: {}: no filter that is kept: write its `match`", class.node.line, class.name)),
+                None => notes.push(format!(
+                    "{}: {}: no filter that is kept: write its `match`",
+                    class.node.line, class.name
+                )),
             }
             for (word, node) in class.node.all(&[]).filter(|(word, _)| LOST.contains(word)) {
                 let value = node.value(&[]).map_or("", |(value, _)| value);
-                notes.push(format!("{}: {}: {word} {}: not kept", node.line, class.name, shown(value)));
+                notes.push(format!(
+                    "{}: {}: {word} {}: not kept",
+                    node.line,
+                    class.name,
+                    shown(value)
+                ));
             }
         }
         Ok(text)
@@ -151,7 +175,8 @@ impl Classes<'_> {
         self.text(name, "hfsc", notes, |class, notes| {
             let rate = |word| rate(class.node, &[word], Some(self.link));
             let Some(bandwidth) = rate("bandwidth")? else {
-                let message = format!("{} has no `bandwidth`: write one such as 20% or 2mbit", class.name);
+                let message =
+                    format!("{} has no `bandwidth`: write one such as 20% or 2mbit", class.name);
                 return Err(Error::at(class.node.line, message));
             };
             let ceiling = rate("ceiling")?.unwrap_or(bandwidth).max(bandwidth);
@@ -167,15 +192,18 @@ impl Classes<'_> {
     fn hfsc(&self, name: &str, notes: &mut Vec<String>) -> Result<String, Error> {
         self.text(name, "hfsc", notes, |class, _| {
             let mut keys = String::new();
-            for (word, key) in
-                [("realtime", "real-time"), ("linkshare", "link-share"), ("upperlimit", "upper-limit")]
-            {
+            for (word, key) in [
+                ("realtime", "real-time"),
+                ("linkshare", "link-share"),
+                ("upperlimit", "upper-limit"),
+            ] {
                 if let Some(curve) = self.curve(class.node, word)? {
                     let _ = writeln!(keys, "{key} = {curve}");
                 }
             }
             if keys.is_empty() {
-                let message = format!("{} has no curve: write `realtime` or `linkshare`", class.name);
+                let message =
+                    format!("{} has no curve: write `realtime` or `linkshare`", class.name);
                 return Err(Error::at(class.node.line, message));
             }
             Ok(keys)
@@ -188,7 +216,9 @@ impl Classes<'_> {
         let Some(m2) = part("m2")? else { return Ok(None) };
         let (m1, d) = (part("m1")?, number(class, &[word, "d"], 1)?);
         Ok(Some(match (m1, d) {
-            (Some(m1), Some(d)) if m1 > m2 => format!("{{ m1 = \"{m1}\", d = \"{d}ms\", m2 = \"{m2}\" }}"),
+            (Some(m1), Some(d)) if m1 > m2 => {
+                format!("{{ m1 = \"{m1}\", d = \"{d}ms\", m2 = \"{m2}\" }}")
+            }
             (Some(m1), Some(d)) if m1 < m2 => {
                 let flat = u128::from(d) * 1_000_000 * u128::from(m2.0 - m1.0) / u128::from(m2.0);
                 let flat = Nanos(u64::try_from(flat).unwrap_or(u64::MAX).max(1));
@@ -201,7 +231,8 @@ impl Classes<'_> {
     /// A class with a lower number goes first, and the default last.
     fn priority(&self, name: &str, notes: &mut Vec<String>) -> Result<String, Error> {
         self.text(name, "priority", notes, |class, notes| {
-            let number = class.name.strip_prefix("class-").and_then(|number| number.parse::<u8>().ok());
+            let number =
+                class.name.strip_prefix("class-").and_then(|number| number.parse::<u8>().ok());
             let level = if class.is_default { 255 } else { number.unwrap_or(254) };
             Ok(format!("level = {level}\nqueue = {}\n", queue(class.node, &class.name, notes)?))
         })

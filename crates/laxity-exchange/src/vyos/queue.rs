@@ -15,10 +15,15 @@ pub(super) fn rate(node: &Node, path: &[&str], whole: Option<Rate>) -> Result<Op
         return Ok(None);
     }
     if let Some(percent) = text.strip_suffix('%') {
-        let percent: Option<u64> = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
-        let percent = percent.ok_or_else(|| wrong(format!("`{}` is not a part such as 20%", shown(text))))?;
+        let percent: Option<u64> =
+            percent.parse().ok().filter(|percent| (1..=100).contains(percent));
+        let percent =
+            percent.ok_or_else(|| wrong(format!("`{}` is not a part such as 20%", shown(text))))?;
         let whole = whole.ok_or_else(|| {
-            wrong(format!("`{}` is a part of the interface's speed, which is not known: give --link-rate", shown(text)))
+            wrong(format!(
+                "`{}` is a part of the interface's speed, which is not known: give --link-rate",
+                shown(text)
+            ))
         })?;
         let bits = u128::from(whole.0) * u128::from(percent) / 100;
         return Ok(Some(Rate(u64::try_from(bits).unwrap_or(u64::MAX).max(1))));
@@ -34,7 +39,10 @@ pub(super) fn number(node: &Node, path: &[&str], least: u64) -> Result<Option<u6
     let number = text.parse().ok().filter(|number| (least..=u64::from(u32::MAX)).contains(number));
     number.map(Some).ok_or_else(|| {
         let text = shown(text);
-        Error::at(line, format!("`{}` is `{text}`: a whole number of at least {least}", path.join(" ")))
+        Error::at(
+            line,
+            format!("`{}` is `{text}`: a whole number of at least {least}", path.join(" ")),
+        )
     })
 }
 
@@ -43,7 +51,8 @@ fn time(node: &Node, name: &str) -> Result<Option<Nanos>, Error> {
     let Some((text, line)) = node.value(&[name]) else { return Ok(None) };
     let number = text.strip_suffix("ms").unwrap_or(text).parse().ok();
     let number: Option<u64> = number.filter(|number| (1..=1_000_000).contains(number));
-    let wrong = || Error::at(line, format!("`{name}` is `{}`: milliseconds, such as 5", shown(text)));
+    let wrong =
+        || Error::at(line, format!("`{name}` is `{}`: milliseconds, such as 5", shown(text)));
     Ok(Some(Nanos(number.ok_or_else(wrong)? * 1_000_000)))
 }
 
@@ -75,10 +84,14 @@ pub(super) fn queue(class: &Node, name: &str, notes: &mut Vec<String>) -> Result
             let (target, interval) = times(class)?;
             notes.push(format!("{line}: class {name}: fq-codel: one queue with controlled delay, whose flows take no turns"));
             let limit = limit.unwrap_or(10_240);
-            format!("{{ kind = \"codel\", limit = {limit}, target = \"{target}\", interval = \"{interval}\", ecn = true }}")
+            format!(
+                "{{ kind = \"codel\", limit = {limit}, target = \"{target}\", interval = \"{interval}\", ecn = true }}"
+            )
         }
         "fair-queue" => {
-            notes.push(format!("{line}: class {name}: fair-queue: one queue, whose flows take no turns"));
+            notes.push(format!(
+                "{line}: class {name}: fair-queue: one queue, whose flows take no turns"
+            ));
             format!("{{ kind = \"droptail\", limit = {} }}", limit.unwrap_or(127))
         }
         "drop-tail" => format!("{{ kind = \"droptail\", limit = {} }}", limit.unwrap_or(PACKETS)),
@@ -88,7 +101,10 @@ pub(super) fn queue(class: &Node, name: &str, notes: &mut Vec<String>) -> Result
         }
         other => {
             let accepted = "fq-codel, fair-queue, drop-tail, priority, random-detect";
-            return Err(Error::at(line, format!("`queue-type` is `{}`: accepted are {accepted}", shown(other))));
+            return Err(Error::at(
+                line,
+                format!("`queue-type` is `{}`: accepted are {accepted}", shown(other)),
+            ));
         }
     })
 }

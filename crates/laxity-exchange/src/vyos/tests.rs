@@ -32,7 +32,7 @@ fn plan(text: &str, options: &Options) -> (Plan, Conversion) {
 #[test]
 fn a_shaper_is_guarantees_and_limits() {
     let (plan, imported) = plan(SHAPER, &Options::default());
-    assert!(matches!(plan.scheduler, SchedulerSpec::Hfsc(_)));
+    assert!(matches!(plan.scheduler, SchedulerSpec::Hfsc));
     assert_eq!(plan.link.rate, Rate(20_000_000));
     let names: Vec<&str> = plan.classes.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, ["class-10", "class-20", "default"]);
@@ -46,8 +46,14 @@ fn a_shaper_is_guarantees_and_limits() {
     ] {
         assert!(text.contains(part), "`{part}` is missing in {text}");
     }
-    for note in ["9: class-10: priority 1: not kept", "12: match MARKED: not kept", "fair-queue: one queue"] {
-        assert!(imported.notes.iter().any(|text| text.contains(note)), "{note}: {:?}", imported.notes);
+    for note in
+        ["9: class-10: priority 1: not kept", "12: match MARKED: not kept", "fair-queue: one queue"]
+    {
+        assert!(
+            imported.notes.iter().any(|text| text.contains(note)),
+            "{note}: {:?}",
+            imported.notes
+        );
     }
 }
 
@@ -59,10 +65,22 @@ fn other_policies_are_their_disciplines() {
         ("set qos policy fq-codel A target 7\nset qos policy fq-codel A flows 512", "fq-codel"),
         ("set qos policy fair-queue A", "fq-codel"),
         ("set qos policy drop-tail A queue-limit 100", "fifo"),
-        ("set qos policy rate-control A bandwidth 5mbit\nset qos policy rate-control A latency 20", "fifo"),
-        ("set qos policy priority-queue A class 1 match B ip dscp EF\nset qos policy priority-queue A default queue-limit 10", "priority"),
-        ("set traffic-policy round-robin A class 1 quantum 3000\nset traffic-policy round-robin A class 1 match B vif 7", "drr"),
-        ("set qos policy shaper-hfsc A class 1 realtime m1 4mbit\nset qos policy shaper-hfsc A class 1 realtime d 10\nset qos policy shaper-hfsc A class 1 realtime m2 1mbit\nset qos policy shaper-hfsc A default linkshare m2 50%", "hfsc"),
+        (
+            "set qos policy rate-control A bandwidth 5mbit\nset qos policy rate-control A latency 20",
+            "fifo",
+        ),
+        (
+            "set qos policy priority-queue A class 1 match B ip dscp EF\nset qos policy priority-queue A default queue-limit 10",
+            "priority",
+        ),
+        (
+            "set traffic-policy round-robin A class 1 quantum 3000\nset traffic-policy round-robin A class 1 match B vif 7",
+            "drr",
+        ),
+        (
+            "set qos policy shaper-hfsc A class 1 realtime m1 4mbit\nset qos policy shaper-hfsc A class 1 realtime d 10\nset qos policy shaper-hfsc A class 1 realtime m2 1mbit\nset qos policy shaper-hfsc A default linkshare m2 50%",
+            "hfsc",
+        ),
     ] {
         let (plan, _) = plan(text, &rate);
         assert_eq!(plan.scheduler.name().split('/').next(), Some(kind), "{text}");

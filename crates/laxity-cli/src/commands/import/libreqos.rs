@@ -45,7 +45,13 @@ fn wrong(file: &str, errors: &[Error]) -> Failure {
 /// What each circuit is guaranteed.
 fn circuits(imported: &Import) -> String {
     let header = [
-        "circuit", "name", "node", "down, guaranteed [Mbit/s]", "at most", "up, guaranteed [Mbit/s]", "at most",
+        "circuit",
+        "name",
+        "node",
+        "down, guaranteed [Mbit/s]",
+        "at most",
+        "up, guaranteed [Mbit/s]",
+        "at most",
     ];
     let megabits = |bits: u64| format!("{:.3}", bits as f64 / 1e6);
     let row = |circuit: &CircuitGrant| {

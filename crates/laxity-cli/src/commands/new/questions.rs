@@ -29,14 +29,18 @@ impl<R: BufRead> Questions<R> {
                 .checked_sub(1)
                 .and_then(|at| links.get(at).copied())
                 .ok_or_else(|| format!("a number from 1 to {}", links.len())),
-            Err(_) => text.parse().map_err(|error: laxity_api::household::UnknownLink| error.to_string()),
+            Err(_) => {
+                text.parse().map_err(|error: laxity_api::household::UnknownLink| error.to_string())
+            }
         })
     }
 
     /// The rate of a direction.
     pub(super) fn rate(&mut self, direction: Direction) -> Result<Rate, Failure> {
         let question = match direction {
-            Direction::Up => "Rate up, from here, such as 20mbit (a modem shows it, or a speed test)",
+            Direction::Up => {
+                "Rate up, from here, such as 20mbit (a modem shows it, or a speed test)"
+            }
             Direction::Down => "Rate down, to here",
         };
         self.answer(question, None, |text| {
@@ -59,10 +63,14 @@ impl<R: BufRead> Questions<R> {
 
     /// Devices in use at the same time.
     pub(super) fn devices(&mut self, default: u32) -> Result<u32, Failure> {
-        self.answer("How many devices are in use at the same time?", Some(&default.to_string()), |text| {
-            let number = text.parse().ok().filter(|number| (1..=MOST_DEVICES).contains(number));
-            number.ok_or_else(|| format!("a whole number from 1 to {MOST_DEVICES}"))
-        })
+        self.answer(
+            "How many devices are in use at the same time?",
+            Some(&default.to_string()),
+            |text| {
+                let number = text.parse().ok().filter(|number| (1..=MOST_DEVICES).contains(number));
+                number.ok_or_else(|| format!("a whole number from 1 to {MOST_DEVICES}"))
+            },
+        )
     }
 
     /// Asks until an answer is understood. An empty one is the default, if there is one.
@@ -79,7 +87,9 @@ impl<R: BufRead> Questions<R> {
             let count = self.0.by_ref().read_line(&mut line);
             if count.map_err(|error| Failure::refused("standard input", &error))? == 0 {
                 remark("\n");
-                return Err(Failure::input("the answers ended before the last question: nothing was written"));
+                return Err(Failure::input(
+                    "the answers ended before the last question: nothing was written",
+                ));
             }
             let text = match (line.trim(), default) {
                 ("", Some(default)) => default,

@@ -52,11 +52,16 @@ fn direction(section: &Section, is_back: bool) -> Option<String> {
         [protocol] => tests.push(protocol.into()),
         _ => tests.push(format!("protocol {{{}}}", protocols.join(", "))),
     }
-    let ends =
-        [("src_ip", near, "addr"), ("dest_ip", far, "addr"), ("src_port", near, "port"), ("dest_port", far, "port")];
+    let ends = [
+        ("src_ip", near, "addr"),
+        ("dest_ip", far, "addr"),
+        ("src_port", near, "port"),
+        ("dest_port", far, "port"),
+    ];
     for (option, side, what) in ends {
         let all: Vec<&str> = values(section, option).collect();
-        let (not, are): (Vec<&str>, Vec<&str>) = all.iter().partition(|value| value.starts_with("!="));
+        let (not, are): (Vec<&str>, Vec<&str>) =
+            all.iter().partition(|value| value.starts_with("!="));
         if !are.is_empty() {
             tests.push(format!("{side}{what} {{{}}}", are.join(", ")));
         }
