@@ -22,6 +22,8 @@
 //! | [`why()`](why::why) | a plan, with or without traffic, and which packets | [why they were delayed](why::WhyResult) |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`repeat`] | a live link's ledger | whether the simulator does the same |
+//! | [`household::Household::plans`] | a link, its rates and what matters | a plan for each direction, admitted |
+//! | [`household::read_router`] | the settings of a router that shapes its link | the link, its rates and rules |
 //! | [`import`] | a script of tc | a plan's text |
 //! | [`exchange`] | a network in the file of another tool, or a plan | a plan's text, or such a file |
 //!
@@ -59,6 +61,7 @@ mod error;
 #[cfg(feature = "pages")]
 mod explanation;
 pub mod fit;
+pub mod household;
 mod linux;
 #[cfg(feature = "pages")]
 mod pages;

@@ -8,6 +8,7 @@ mod fit;
 mod import;
 #[cfg(target_os = "linux")]
 mod linux;
+mod new;
 mod replay;
 #[cfg(feature = "papers")]
 mod reproduce;
@@ -23,7 +24,9 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use bench::{Bench, Case, Load};
 pub(crate) use check::Check;
-pub(crate) use exchange::{ExportNetwork, ExportTsnkit, ImportNetwork, ImportTsnkit};
+pub(crate) use exchange::{
+    ExportNetwork, ExportTsnkit, ImportLibreqos, ImportNetwork, ImportTsnkit, ImportVyos,
+};
 pub(crate) use export::{ExportTc, ExportTo, Target};
 pub(crate) use fit::Fit;
 pub(crate) use import::{ImportFrom, ImportTc};
@@ -32,6 +35,7 @@ pub(crate) use linux::{
     Apply, Emulate, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Running,
     Status, Watch,
 };
+pub(crate) use new::{New, matter};
 pub(crate) use replay::Replay;
 #[cfg(feature = "papers")]
 pub(crate) use reproduce::Reproduce;
@@ -65,6 +69,8 @@ Exit codes:
 /// One thing to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write plans for an access link: five questions, or the settings of a router.
+    New(New),
     /// Prove a plan: does it fit, and what delay has each class?
     Check(Check),
     /// Simulate a plan and print what each class got beside what it was promised.

@@ -6,6 +6,7 @@ mod compare;
 mod export;
 mod fit;
 mod import;
+mod new;
 mod replay;
 #[cfg(feature = "papers")]
 mod reproduce;
@@ -24,6 +25,7 @@ use crate::{Promises, print, print_json};
 /// Carries a command out.
 pub(crate) fn run(command: &Command) -> Result<Promises, Failure> {
     match command {
+        Command::New(new) => new::run(new),
         Command::Check(check) => check::run(check),
         Command::Run(run) => run::run(run),
         Command::Compare(compare) => compare::run(compare),

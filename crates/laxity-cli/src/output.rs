@@ -169,27 +169,61 @@ pub(crate) fn write_new(file: &Path, text: &str, option: &str) -> Result<(), Fai
     })
 }
 
+/// Writes files of these names and contents into a folder, all of them or none. None may be there
+/// yet.
+pub(crate) fn write_all_new(folder: &Path, files: &[(&str, &str)]) -> Result<(), Failure> {
+    create_all(folder, files).map_err(|(name, error)| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::input(format!(
+            "{} is there already and is not written over: give --out another folder, or remove it",
+            folder.join(name).display()
+        )),
+        _ => Failure::unwritable(folder, &error),
+    })
+}
+
 /// Writes a file that must not be there yet, whole or not at all.
 ///
 /// # Errors
 /// With [`AlreadyExists`](io::ErrorKind::AlreadyExists) if it is there.
 fn create(path: &Path, content: &str) -> io::Result<()> {
-    let name = path.file_name().unwrap_or(OsStr::new(""));
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    if path.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
     fs::read_dir(folder)?;
+    let name = path.file_name().unwrap_or(OsStr::new(""));
+    create_all(folder, &[(name, content)]).map_err(|(_, error)| error)
+}
+
+/// Writes files that must not be there yet, all of them or none: the error has the file's name.
+fn create_all<N: AsRef<OsStr> + Copy>(
+    folder: &Path,
+    files: &[(N, &str)],
+) -> Result<(), (N, io::Error)> {
+    let Some(&(first, _)) = files.first() else { return Ok(()) };
+    for &(name, _) in files {
+        if folder.join(name.as_ref()).symlink_metadata().is_ok() {
+            return Err((name, io::ErrorKind::AlreadyExists.into()));
+        }
+    }
     for (left, _lock) in staging::left_behind(folder) {
         staging::clear(&left);
     }
-    Staging::new(folder)?.keep(|staging| {
-        let staged = staging.join(name);
-        fs::write(&staged, content)?;
-        tempfile::TempPath::try_from_path(staged)?.persist_noclobber(path)?;
+    Staging::new(folder).map_err(|error| (first, error))?.keep(|staging| {
+        for &(name, content) in files {
+            fs::write(staging.join(name.as_ref()), content).map_err(|error| (name, error))?;
+        }
+        let mut placed: Vec<PathBuf> = Vec::new();
+        for &(name, _) in files {
+            let place = folder.join(name.as_ref());
+            let moved = tempfile::TempPath::try_from_path(staging.join(name.as_ref()))
+                .and_then(|staged| staged.persist_noclobber(&place).map_err(|error| error.error));
+            if let Err(error) = moved {
+                placed.iter().for_each(|place| _ = fs::remove_file(place));
+                return Err((name, error));
+            }
+            placed.push(place);
+        }
         Ok(())
     })
 }

@@ -4,7 +4,10 @@
 //! | --- | --- | --- |
 //! | [`Format::Saihu`] | Saihu (Tsai, Tabatabaee, Plassart, Le Boudec 2023), and through it xTFA, Panco and DNC | output ports with service curves, and flows, as JSON |
 //! | [`Format::Wopanet`] | WoPANets (Mifdaoui, Leydier 2017), xTFA, Saihu | stations, switches and links, and flows, as XML |
+//! | [`libreqos`] | LibreQoS | a tree of nodes as JSON, and circuits with their rates as CSV; for H-FSC |
+//! | [`router`] | cake, sqm-scripts, qosify, QoSmate | the shaper of an access link |
 //! | [`tsnkit`] | tsnkit (Xue et al. 2024) | streams and links, as two CSV files; for time-driven priority |
+//! | [`vyos`] | VyOS | traffic policies, as `set` commands or with braces |
 //!
 //! What a file says and a plan cannot, or the other way round, is refused with its place. What is
 //! said in another way, or only matters to the tool, is told in notes.
@@ -12,12 +15,15 @@
 
 mod error;
 mod from_plan;
+pub mod libreqos;
 mod network;
+pub mod router;
 mod saihu;
 #[cfg(test)]
 mod tests;
 pub mod tsnkit;
 mod units;
+pub mod vyos;
 mod wopanet;
 
 use laxity_plan::Plan;

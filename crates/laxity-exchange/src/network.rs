@@ -7,6 +7,7 @@ use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::Arrival;
+use laxity_plan::written::quoted;
 
 use crate::Error;
 use crate::error::shown;
@@ -197,9 +198,4 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
             shown(name)
         ))
     }
-}
-
-/// A string of TOML, of a text without control characters.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -47,6 +47,7 @@ mod source;
 pub mod tdp;
 pub mod topology;
 pub mod wire;
+pub mod written;
 
 pub use build::Tails;
 pub use discipline::UnknownScheduler;

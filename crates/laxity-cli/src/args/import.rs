@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use laxity::units::Nanos;
 use laxity::units::Rate;
 
-use super::exchange::{ImportNetwork, ImportTsnkit};
+use super::exchange::{ImportLibreqos, ImportNetwork, ImportTsnkit, ImportVyos};
 #[cfg(target_os = "linux")]
 use super::linux::ImportKernel;
 #[cfg(target_os = "linux")]
@@ -25,6 +25,10 @@ pub(crate) enum ImportFrom {
     Wopanet(ImportNetwork),
     /// From streams and links of tsnkit, as two CSV files; for time-driven priority.
     Tsnkit(ImportTsnkit),
+    /// From a provider's tree of nodes and table of circuits, as LibreQoS has them.
+    Libreqos(ImportLibreqos),
+    /// From a traffic policy of VyOS.
+    Vyos(ImportVyos),
     /// From what an interface has under Linux, by netlink: exact, where `tc` shows some digits.
     #[cfg(target_os = "linux")]
     Kernel(ImportKernel),

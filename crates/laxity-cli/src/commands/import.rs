@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use laxity_api::exchange::tsnkit::File;
-use laxity_api::exchange::{self, Conversion, Format};
+use laxity_api::exchange::{self, Conversion, Format, vyos};
 use laxity_tc::{Import, LARGEST_SCRIPT, NoteKind, Options, Source};
 
+mod libreqos;
 #[cfg(target_os = "linux")]
 mod sandbox;
 
 #[cfg(target_os = "linux")]
 use crate::args::ImportKernel;
-use crate::args::{ImportFrom, ImportNetwork, ImportTc, ImportTsnkit};
+use crate::args::{ImportFrom, ImportNetwork, ImportTc, ImportTsnkit, ImportVyos};
 use crate::failure::Failure;
 use crate::output::deliver;
 use crate::{Promises, input, terminal};
@@ -23,6 +24,8 @@ pub(crate) fn run(from: &ImportFrom) -> Result<Promises, Failure> {
         ImportFrom::Saihu(network) => from_network(network, Format::Saihu),
         ImportFrom::Wopanet(network) => from_network(network, Format::Wopanet),
         ImportFrom::Tsnkit(tsnkit) => from_tsnkit(tsnkit),
+        ImportFrom::Libreqos(libreqos) => libreqos::run(libreqos),
+        ImportFrom::Vyos(vyos) => from_vyos(vyos),
         #[cfg(target_os = "linux")]
         ImportFrom::Kernel(kernel) => from_kernel(kernel),
     }
@@ -48,6 +51,15 @@ fn from_tsnkit(arguments: &ImportTsnkit) -> Result<Promises, Failure> {
         },
     )?;
     told(&carried, arguments.out.as_deref())
+}
+
+fn from_vyos(arguments: &ImportVyos) -> Result<Promises, Failure> {
+    let text = input::text(&arguments.file, exchange::LARGEST as u64)?;
+    let options =
+        vyos::Options { policy: arguments.policy.clone(), link_rate: arguments.link_rate };
+    let name = input::shown(&arguments.file);
+    let imported = vyos::import(&text, &options).map_err(|error| wrong(&name, &error))?;
+    told(&imported, arguments.out.as_deref())
 }
 
 /// What is wrong, with the file and the place in it.

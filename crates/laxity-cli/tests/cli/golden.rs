@@ -44,7 +44,7 @@ const CLOCKED: [&str; 6] = [
 ];
 
 /// Outputs that are kept as texts: a kind of proof, run, table or file each.
-const TEXTS: [&str; 22] = [
+const TEXTS: [&str; 24] = [
     "examples/home-uplink.toml why home-uplink.toml --slowest 2 --duration 3s",
     "examples/two-hops.toml why two-hops.toml --slowest 2 --duration 3s",
     "examples/home-uplink.toml check home-uplink.toml",
@@ -68,6 +68,25 @@ const TEXTS: [&str; 22] = [
     "examples/dumbbell.toml run dumbbell.toml --out out --duration 7s",
     "fit home-uplink.toml",
     "import tc gateway.tc --out imported.toml: imported.toml",
+    "import libreqos village-network.json village-devices.csv --out village",
+    "new --link docsis --up 10mbit --down 100mbit --for calls,games --hosts 4 --out household: household/up.toml",
+];
+
+/// The plans of a household.
+const HOUSEHOLD: [&str; 13] = [
+    "new",
+    "--link",
+    "docsis",
+    "--up",
+    "10mbit",
+    "--down",
+    "100mbit",
+    "--for",
+    "calls,games",
+    "--hosts",
+    "4",
+    "--out",
+    "household",
 ];
 
 /// Outputs by the command that made them.
@@ -192,12 +211,14 @@ fn of_plan(plan: &str) -> Outputs {
 fn of_no_plan() -> Outputs {
     let place = Place::of("examples/gateway.toml");
     let mut outputs = Outputs::new();
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 7] = [
         &["schema"],
         &["import", "tc", "gateway.tc", "--out", "imported.toml"],
         &["import", "tc", "gateway.tc"],
         &["fit", "home-uplink.toml"],
         &["fit", "home-uplink.toml", "--json"],
+        &["import", "libreqos", "village-network.json", "village-devices.csv", "--out", "village"],
+        &HOUSEHOLD,
     ];
     commands.iter().for_each(|command| outputs.extend(place.run("", command)));
     for paper in ["low-delay-best-effort", "edf-choke", "hfsc", "dwcs", "tdp"] {

@@ -25,6 +25,7 @@ mod link_report;
 mod live;
 mod names;
 mod network;
+mod new;
 mod outputs;
 mod outside;
 mod overwriting;
