@@ -38,6 +38,7 @@ impl From<LiveError> for Failure {
         match error {
             LiveError::Plan(error) => Failure::input(error),
             error @ (LiveError::OneInterface(_)
+            | LiveError::Cgroup { .. }
             | LiveError::Network
             | LiveError::OneLink
             | LiveError::XdpRouters) => Failure::input(error),

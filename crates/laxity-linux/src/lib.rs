@@ -46,6 +46,9 @@
 //! | [`frames`] | what every backend is: frames in a pool, received, sent or released by handle |
 //! | [`packet`] | backends on `AF_PACKET`, by `recvmmsg` or a `TPACKET_V2` ring; taps with time stamps |
 //! | [`xdp`] | the backend on `AF_XDP` |
+//! | [`cgroup`] | control groups by their paths |
+//! | [`host_link`] | the backend between the host's own stack and one of its interfaces |
+//! | [`connections`] | connections of the host, and whose they are inside |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
 //! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
@@ -69,10 +72,14 @@
 #![deny(missing_docs)]
 #![warn(clippy::exhaustive_enums)]
 
+mod bpf;
+pub mod cgroup;
 pub mod clock;
+pub mod connections;
 mod error;
 pub mod frames;
 pub mod host;
+pub mod host_link;
 pub mod interface;
 pub mod jail;
 pub mod namespace;

@@ -1,5 +1,6 @@
 //! Frames between two interfaces, both ways.
 
+mod frame_reader;
 mod measurement;
 pub(crate) mod task;
 mod thread;
@@ -9,12 +10,14 @@ use std::io;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds};
+use laxity_forward::{Event, Forwarder, PreparedPlan, Refusal, SentPacket, Settings, ds};
+use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
-use laxity_plan::matching::Headers;
 
 use crate::cut::Cutter;
 use crate::worker::{Counts, Turn};
+
+use self::frame_reader::FrameReader;
 
 pub use self::measurement::{SideEvent, WayMeasurement};
 pub use self::thread::{Forwarding, Recorder};
@@ -36,6 +39,7 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
+    reader: FrameReader,
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -44,7 +48,18 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
+        Bridge {
+            backend,
+            ways,
+            arrived: Vec::new(),
+            cutters: Default::default(),
+            reader: FrameReader::default(),
+        }
+    }
+
+    /// The same between a host and an interface of its, whose connections are known.
+    pub fn knowing(self, connections: Option<Connections>) -> Self {
+        Bridge { reader: FrameReader::new(connections), ..self }
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
@@ -64,6 +79,20 @@ impl<B: Backend> Bridge<B> {
         }
         turn.next = self.send(clock, observer)?;
         Ok(turn)
+    }
+
+    /// Frames come to the bridge from now on, where they have passed without it.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn open(&mut self) -> Result<(), laxity_linux::Error> {
+        self.backend.take_hold()
+    }
+
+    /// Takes nothing new in from now on: goes on with what has arrived. Frames pass without the
+    /// bridge where the backend can let go of them; says whether there may be some left to take in.
+    pub fn close(&mut self) -> bool {
+        self.backend.let_go()
     }
 
     /// Sends what may be sent, and takes nothing in; tells when there is more to send.
@@ -93,8 +122,11 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, cutters } = self;
+        let Bridge { backend, ways, arrived, cutters, reader } = self;
         let count = backend.receive(at, arrived)?;
+        if count > 0 {
+            reader.hear()?;
+        }
         for handle in arrived.drain(..) {
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
                 backend.send(at.other(), handle);
@@ -105,7 +137,9 @@ impl<B: Backend> Bridge<B> {
                 |backend| backend,
                 handle,
                 |backend, part| {
-                    arrive(backend, forwarder, at, part, now, observer);
+                    let frame = reader.read(backend.pool(), at, part);
+                    let sink = &mut |event: &Event| follow(backend, at, event, observer);
+                    forwarder.arrive(now, frame, sink);
                 },
             );
         }
@@ -163,25 +197,6 @@ impl<B: Backend> Bridge<B> {
             Way::Scheduled(forwarder) => Some(*forwarder.settings()),
         })
     }
-}
-
-/// A frame that is held has arrived at a side.
-fn arrive(
-    backend: &mut impl Backend,
-    forwarder: &mut Forwarder,
-    at: Side,
-    handle: Handle,
-    now: Nanos,
-    observer: &mut impl FnMut(Side, &Event, &Pool),
-) {
-    let bytes = backend.pool().bytes(handle);
-    let frame = Frame {
-        headers: Headers::from_ethernet(bytes),
-        ecn: ds::ecn(bytes),
-        length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-        handle: handle.0.into(),
-    };
-    forwarder.arrive(now, frame, &mut |event| follow(backend, at, event, observer));
 }
 
 /// Does with a frame what has been decided, and tells.

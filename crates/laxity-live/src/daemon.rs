@@ -6,8 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
+use laxity_linux::cgroup;
 use laxity_linux::clock::{Clock, tai_offset};
+use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Pool, Side};
+use laxity_linux::host_link::HostLink;
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
@@ -64,6 +67,18 @@ const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
 
+/// Where a bridge is.
+struct Place {
+    /// The interfaces that the backend has, in its order.
+    ends: [Interface; 2],
+    /// Those at which frames arrive and leave, whose speed and MTU count.
+    checked: [Interface; 2],
+    /// If frames are the host's own: its connections, if they are known.
+    host: Option<Option<Connections>>,
+    /// What is said when it has begun.
+    begun: String,
+}
+
 impl Daemon {
     /// Forwards between two interfaces. `plans` are those of what arrives at the one and at the
     /// other; without a plan frames go as they come.
@@ -101,31 +116,80 @@ impl Daemon {
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        let mut process = Process::begin(self.requests)?;
-        let [there, back] = &plans;
-        let ways = [way(there.as_ref(), backend.pool())?, way(back.as_ref(), backend.pool())?];
-        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
+        let [a, b] = interfaces.each_ref().map(|interface| interface.name.as_str());
         if a == b {
-            return Err(LiveError::OneInterface(a.clone()));
+            return Err(LiveError::OneInterface(a.to_string()));
         }
-        let [from, to] = &interfaces;
-        for (plan, arrives, leaves) in [(there, from, to), (back, to, from)] {
+        let begun = format!("forwarding between {a} and {b}");
+        let place = Place { ends: interfaces.clone(), checked: interfaces, host: None, begun };
+        self.between(place, plans, backend, keeper)
+    }
+
+    /// Orders what this host sends at one of its interfaces and, if there is a second plan, what
+    /// arrives there. The interface stays the host's own.
+    ///
+    /// # Errors
+    /// If a plan is not for a link, a control group is not there, or the system refuses something.
+    pub fn host(
+        self,
+        interface: Interface,
+        mut plans: [Option<PlanText>; 2],
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        for PlanText { plan, .. } in plans.iter_mut().flatten() {
+            find_cgroups(plan)?;
+        }
+        let arriving = plans[1].is_some();
+        let link = HostLink::open(&interface, arriving, &packet::Options::default())?;
+        let connections = match Connections::open() {
+            Ok(connections) => Some(connections),
+            Err(error) => {
+                keeper.say(&format!("{error}: matches see addresses as they are on the wire"));
+                None
+            }
+        };
+        let what = if arriving { "leaves and arrives" } else { "leaves" };
+        let place = Place {
+            ends: [link.host_device().clone(), interface.clone()],
+            begun: format!("shaping what {what} at {}", interface.name),
+            checked: [interface.clone(), interface],
+            host: Some(connections),
+        };
+        self.between(place, plans, link, keeper)
+    }
+
+    fn between<B: Backend + Send + 'static>(
+        self,
+        place: Place,
+        plans: [Option<PlanText>; 2],
+        backend: B,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        let mut process = Process::begin(self.requests)?;
+        let Place { ends, checked: [from, to], host, begun } = place;
+        let is_host = host.is_some();
+        let way = |plan: &Option<PlanText>| way(plan.as_ref(), backend.pool(), is_host);
+        let [there, back] = &plans;
+        let ways = [way(there)?, way(back)?];
+        for (plan, arrives, leaves) in [(there, &from, &to), (back, &to, &from)] {
             let Some(PlanText { plan, .. }) = plan else { continue };
             let warnings = [warn_slower(plan, &leaves.name), warn_longer(plan, arrives)];
             warnings.iter().flatten().for_each(|warning| keeper.say(warning));
         }
-        let links = Links::new(interfaces.map(End::here))?;
-        let bridge = Bridge::new(backend, ways);
+        let names = ends.each_ref().map(|interface| interface.name.clone());
+        let links = Links::new(ends.map(End::here))?;
+        let mut bridge = Bridge::new(backend, ways).knowing(host.flatten());
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
-        let ledgers = ledgers(self.ledger, &plans, settings)?;
+        let ways = if is_host { ["out", "in"] } else { ["out", "back"] };
+        let ledgers = ledgers(self.ledger, ways, &plans, settings)?;
         let now = Clock::Monotonic.now();
-        let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
+        let capture = capture(self.capture, names.each_ref().map(String::as_str), now, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
+        bridge.open()?;
         let (worker, recorder) = Forwarding::start(bridge, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
-        let task = BridgeTask::new(plans, recorder, ledgers, capture);
-        let begun = format!("forwarding between {a} and {b}");
+        let task = BridgeTask::new(ways, plans, recorder, ledgers, capture);
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
@@ -196,6 +260,13 @@ impl Daemon {
     }
 }
 
+/// Looks up the control groups that a plan names.
+fn find_cgroups(plan: &mut Plan) -> Result<(), LiveError> {
+    let find = |path: &str| cgroup::number(path).map_err(|error| (path.to_string(), error));
+    let found = plan.find_cgroups(find);
+    found.map_err(|(class, (path, error))| LiveError::Cgroup { class, path, error })
+}
+
 /// Starts the thread that reads plans again and makes them ready.
 fn prover(
     read: fn(&Path) -> Result<PlanText, String>,
@@ -204,10 +275,16 @@ fn prover(
 ) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
     let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
     let paths = plans.each_ref().map(path);
-    let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let mut readable: Vec<PathBuf> = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    if settings.iter().flatten().any(|settings| settings.is_host) {
+        readable.extend(cgroup::root());
+    }
     let next = move |at: Side| {
         let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
-        let ready = read(path).and_then(|PlanText { plan, text, .. }| {
+        let ready = read(path).and_then(|PlanText { mut plan, text, .. }| {
+            if settings.is_host {
+                find_cgroups(&mut plan).map_err(|error| error.to_string())?;
+            }
             let prepared =
                 PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
             Ok(Next { at, text, prepared })
@@ -244,10 +321,11 @@ fn warn_longer(plan: &Plan, arrives: &Interface) -> Option<String> {
     })
 }
 
-/// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and
+/// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and such as
 /// `back-TIME.ledger`, the time in seconds of 1970.
 fn ledgers(
     folder: Option<PathBuf>,
+    [there, back]: [&str; 2],
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
 ) -> Result<[Option<Ledger>; 2], LiveError> {
@@ -261,7 +339,7 @@ fn ledgers(
         _ => Ok(None),
     };
     let begun = std::fs::create_dir_all(&folder);
-    let begun = begun.and_then(|()| Ok([begin("out", Side::A)?, begin("back", Side::B)?]));
+    let begun = begun.and_then(|()| Ok([begin(there, Side::A)?, begin(back, Side::B)?]));
     begun.map_err(|error| LiveError::Ledger(folder, error))
 }
 
@@ -286,8 +364,8 @@ fn with_capture(options: Options, capture: Option<&Capture>) -> Options {
     Options { capture: if capture.is_some() { CAPTURED } else { 0 }, ..options }
 }
 
-fn way(plan: Option<&PlanText>, pool: &Pool) -> Result<Way, Refusal> {
+fn way(plan: Option<&PlanText>, pool: &Pool, is_host: bool) -> Result<Way, Refusal> {
     let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
-    let settings = settings(plan, pool, Side::A);
+    let settings = Settings { is_host, ..settings(plan, pool, Side::A) };
     Ok(Way::Scheduled(Box::new(Forwarder::new(plan.clone(), settings)?)))
 }

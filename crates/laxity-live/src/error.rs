@@ -25,6 +25,19 @@ pub enum LiveError {
     /// Both interfaces are the same one.
     #[error("{0} is given twice: accepted are two interfaces, between which frames are forwarded")]
     OneInterface(String),
+    /// A class takes the packets of a control group that is not there.
+    #[error(
+        "class `{class}`: there is no control group {path} ({error}): name one by its path below the root, such as \
+         system.slice/backup.service"
+    )]
+    Cgroup {
+        /// The class.
+        class: String,
+        /// The control group.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The system refuses.
     #[error(transparent)]
     System(#[from] laxity_linux::Error),

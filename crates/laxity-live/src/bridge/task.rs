@@ -44,6 +44,8 @@ struct Direction {
 struct Period {
     /// Where the frames arrive.
     at: Side,
+    /// What the direction is called.
+    way: &'static str,
     /// Number of plans that were followed there before.
     number: u32,
     plan: Plan,
@@ -53,8 +55,9 @@ struct Period {
 }
 
 impl BridgeTask {
-    /// Empty books of directions that follow these plans from now on.
+    /// Empty books of directions of these names that follow these plans from now on.
     pub(crate) fn new(
+        ways: [&'static str; 2],
         plans: [Option<Plan>; 2],
         recorder: Recorder,
         ledgers: [Option<Ledger>; 2],
@@ -62,8 +65,8 @@ impl BridgeTask {
     ) -> Self {
         let now = Clock::Monotonic.now();
         let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
-        let direction = |at, plan: Option<Plan>, ledger| {
-            let present = Period::new(at, 0, plan?, now);
+        let direction = |at: Side, plan: Option<Plan>, ledger| {
+            let present = Period::new((at, ways[at.index()]), 0, plan?, now);
             Some(Direction { present, next: None, text: None, ledger })
         };
         let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
@@ -181,17 +184,18 @@ impl Direction {
     fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
         let Some(plan) = self.next.take() else { return };
         self.present.note(now);
-        let next = Period::new(self.present.at, self.present.number + 1, plan, now);
+        let direction = (self.present.at, self.present.way);
+        let next = Period::new(direction, self.present.number + 1, plan, now);
         let last = std::mem::replace(&mut self.present, next);
         keeper.ended(&last.results());
     }
 }
 
 impl Period {
-    fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
+    fn new((at, way): (Side, &'static str), number: u32, plan: Plan, begin: Nanos) -> Self {
         let measured = WayMeasurement::new(plan.promises());
         let waits = Waits::new(plan.classes.len());
-        Period { at, number, measured, waits, plan, sent: OverTime::new(begin) }
+        Period { at, way, number, measured, waits, plan, sent: OverTime::new(begin) }
     }
 
     /// Someone asks who delays whom.
@@ -210,11 +214,7 @@ impl Period {
     }
 
     fn status(&self) -> WayStatus {
-        let way = match self.at {
-            Side::A => "out",
-            Side::B => "back",
-        };
-        let mut status = WayStatus::new(way, &self.plan, &self.measured);
+        let mut status = WayStatus::new(self.way, &self.plan, &self.measured);
         for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
             class.waits = self.waits.status(&self.plan, id);
         }
