@@ -126,7 +126,8 @@ impl HostLink {
         if at == Side::A.into() { Some(&self.host) } else { self.wire.as_ref() }
     }
 
-    /// Reads a frame into a place. `None` if what was read is none of the interface's.
+    /// Reads a frame into a place. `None` if what was read is none of the interface's, but one that
+    /// the host sends at the device itself.
     ///
     /// # Errors
     /// What reading says, such as that there is no frame.
@@ -199,10 +200,7 @@ impl Backend for HostLink {
                     into.push(frame);
                     count += 1;
                 }
-                Ok(None) => {
-                    self.pool.put_back(place);
-                    self.statistics[at.index()].unreadable += 1;
-                }
+                Ok(None) => self.pool.put_back(place),
                 Err(error) => {
                     self.pool.put_back(place);
                     match error.kind() {
@@ -267,8 +265,8 @@ impl Backend for HostLink {
             return Ok(Statistics { missed: self.host.missed()?, ..own });
         }
         let missed = self.wire.as_mut().map(TapDevice::missed).transpose()?.unwrap_or_default();
-        let Statistics { received, unreadable, .. } = own;
-        Ok(Statistics { received, unreadable, missed, ..self.transmitter.statistics() })
+        let Statistics { received, .. } = own;
+        Ok(Statistics { received, missed, ..self.transmitter.statistics() })
     }
 
     /// # Errors

@@ -1,6 +1,6 @@
 //! A TAP device: an interface whose other end is a descriptor.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -67,6 +67,8 @@ impl TapDevice {
         let length = request.name.iter().take_while(|byte| **byte != 0).count();
         let name = String::from_utf8_lossy(&request.name[..length]).into_owned();
         let look_up = || Interface::named(&name).map_err(io::Error::other);
+        // It says nothing by itself, as far as the system lets it be told so.
+        let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
         switch_on(look_up()?.index)?;
         Ok(TapDevice { file, interface: look_up()?, asking: Rtnetlink::bound()? })
     }
@@ -133,7 +135,7 @@ fn switch_on(index: u32) -> io::Result<()> {
         message.attributes.push(attribute);
         netlink::change(&RouteNetlinkMessage::SetLink(message), 0)
     };
-    // It has no address that it would announce. Without IPv6 it has none anyway.
+    // And it has no address. Without IPv6 it has none anyway.
     let silent = vec![AfSpecInet6::AddrGenMode(In6AddrGenMode::None)];
     let silent = LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(silent)]);
     let _ = change(silent, LinkFlags::empty());
