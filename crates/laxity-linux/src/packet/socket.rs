@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use super::Options;
 use crate::error::{Doing, Error};
 use crate::frames::VnetHeader;
-use crate::interface::{Interface, LinkHeader};
+use crate::interface::Interface;
 use crate::sys::{self, get_option, plain, set_option};
 
 /// Where a frame begins in its place: room for what is undone, and for a VLAN tag behind that.
@@ -62,12 +62,7 @@ pub(super) fn receiving(
 /// A socket that sends at the interface and receives nothing.
 pub(super) fn sending(interface: &Interface, bypass_qdisc: bool) -> Result<OwnedFd, Error> {
     let name = &interface.name;
-    // Without a header of the link its protocol is told apart.
-    let kind = match interface.header {
-        LinkHeader::None => libc::SOCK_DGRAM,
-        LinkHeader::Ethernet | LinkHeader::Other => libc::SOCK_RAW,
-    };
-    let opened = sys::socket(libc::AF_PACKET, kind | libc::SOCK_NONBLOCK, 0);
+    let opened = sys::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0);
     let socket = opened.privileged(format!("open a packet socket for {name}"), "CAP_NET_RAW")?;
     let set_up = || {
         packet_option(socket.as_fd(), libc::PACKET_VNET_HDR, 1)?;
