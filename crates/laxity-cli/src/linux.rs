@@ -42,10 +42,12 @@ impl From<LiveError> for Failure {
         match error {
             LiveError::Plan(error) => Failure::input(error),
             error @ (LiveError::OneInterface(_)
+            | LiveError::Cgroup { .. }
             | LiveError::Network
             | LiveError::OneLink
             | LiveError::XdpRouters
             | LiveError::XdpWire
+            | LiveError::HostRate
             | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),
             error => Failure::system(error),
         }

@@ -146,4 +146,4 @@ impl Set {
     }
 }
 
-const _: () = assert!(size_of::<Entry>() <= 64 && WORDS == 6);
+const _: () = assert!(size_of::<Entry>() <= 80 && WORDS == 9);

@@ -41,6 +41,12 @@ pub enum Refusal {
     /// A class that has classes below it takes frames.
     #[error("class `{0}` has classes below it and no packets of its own: `match` belongs to those")]
     NotALeaf(String),
+    /// A class takes packets by what only a host knows of its own.
+    #[error(
+        "`match` of class `{0}` tests `mark`, `ct mark`, `priority` or `cgroup`, which a host knows of its own packets: \
+         they are seen with --dev alone"
+    )]
+    HostMarks(String),
     /// Nothing tells packets of a class that frames are reserved for.
     #[error("frames are reserved for class `{0}`, and nothing tells its packets: add `match`")]
     Unmatched(String),

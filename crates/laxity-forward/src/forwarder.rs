@@ -30,6 +30,9 @@ pub struct Settings {
     /// The most that is made up for when a wake-up is late: what is sent at once then comes
     /// together in the queue behind, such as a modem's.
     pub catch_up: Nanos,
+    /// Whether frames are those of the host itself, so that a `match` may test what it knows of
+    /// them.
+    pub is_host: bool,
 }
 
 impl Default for Settings {
@@ -42,6 +45,7 @@ impl Default for Settings {
             flows: 32_768,
             backlog: Backlog { packets: 16_384, bytes: 32_000_000 },
             catch_up: Nanos(1_000_000),
+            is_host: false,
         }
     }
 }

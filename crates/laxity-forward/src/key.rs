@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
-use laxity_plan::matching::Headers;
+use laxity_plan::matching::{Headers, HostMarks};
 
-/// All that a match may look at, and nothing else. The last word is what does not tell
+/// All that a match may look at, and nothing else. The last words are what does not tell
 /// conversations apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key([u64; WORDS]);
 
 /// How many words that is.
-pub(crate) const WORDS: usize = 6;
+pub(crate) const WORDS: usize = 9;
 
 /// How many tell conversations apart.
 const OF_CONVERSATION: usize = 5;
@@ -37,6 +37,11 @@ impl Key {
         if let Some(pcp) = headers.pcp {
             words[5] |= 1 << 43 | u64::from(pcp) << 40;
         }
+        let HostMarks { mark, connection_mark, priority, cgroups } = headers.host;
+        words[6] = u64::from(mark) << 32 | u64::from(connection_mark);
+        words[7] = priority.into();
+        // Those above it follow from the group.
+        words[8] = cgroups[0];
         Key(words)
     }
 
@@ -118,11 +123,16 @@ mod tests {
         let ports =
             (0..3u16, 0..3u16).prop_map(|(source, destination)| Ports { source, destination });
         let tag = prop::option::of((0..3u16, 0..8u8));
-        (tag, prop::option::of(ip), prop::option::of(ports)).prop_map(|(tag, ip, ports)| Headers {
+        let host = (0..2u32, 0..2u32, 0..2u32, 0..2u64).prop_map(|(mark, ct, priority, group)| {
+            HostMarks { mark, connection_mark: ct, priority, cgroups: [group, 0, 0, 0] }
+        });
+        let parts = (tag, prop::option::of(ip), prop::option::of(ports), host);
+        parts.prop_map(|(tag, ip, ports, host)| Headers {
             vlan: tag.map(|(vlan, _)| vlan),
             pcp: tag.map(|(_, pcp)| pcp),
             ip,
             ports,
+            host,
         })
     }
 

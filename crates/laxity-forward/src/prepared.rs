@@ -34,6 +34,9 @@ impl PreparedPlan {
         if plan.scheduler.room().is_of_networks {
             return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
         }
+        if !settings.is_host {
+            refuse_host_marks(&plan)?;
+        }
         let books = Books::new(plan.promises(), Nanos::ZERO);
         Ok(PreparedPlan {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
@@ -54,4 +57,9 @@ impl PreparedPlan {
     pub fn into_books(self) -> Books {
         self.port.into_books()
     }
+}
+
+/// Refuses a plan whose matches test what only a host knows of its own packets.
+pub(crate) fn refuse_host_marks(plan: &Plan) -> Result<(), Refusal> {
+    plan.host_class().map_or(Ok(()), |class| Err(Refusal::HostMarks(class.name.clone())))
 }

@@ -53,6 +53,7 @@ use crate::ds;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
 use crate::gate;
+use crate::prepared::refuse_host_marks;
 
 /// A frame that comes at a port.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +134,7 @@ impl Router {
                 is_of_host: links.count() == 1,
             })
         });
+        refuse_host_marks(on.plan)?;
         let ways = Ways::new(on.network_plan(), node, &hops, schedule.as_ref())?;
         Ok(Router {
             sorter: Sorter::new(on.plan, settings.flows, settings.secret)?,

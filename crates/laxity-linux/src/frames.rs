@@ -69,6 +69,24 @@ impl Side {
     }
 }
 
+/// What the host knows of a frame that its own stack sends or forwards, beside the frame's bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever takes frames from the stack")]
+pub struct Origin {
+    /// `SO_MARK`, or what netfilter made of it.
+    pub mark: u32,
+    /// `SO_PRIORITY`, or what netfilter made of it.
+    pub priority: u32,
+    /// Numbers of the control group (version 2) of the socket that sends it, and of those above it
+    /// at the first levels below the root; 0 where there is none.
+    pub cgroups: [u64; Origin::LEVELS],
+}
+
+impl Origin {
+    /// How many control groups are known.
+    pub const LEVELS: usize = 4;
+}
+
 /// What happened at an interface since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -129,6 +147,20 @@ pub trait Backend {
     /// If the frame is not held.
     fn release(&mut self, frame: Handle) {
         self.pool_mut().release(frame);
+    }
+
+    /// Takes hold of the interfaces, where frames pass without being forwarded until then.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn take_hold(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Lets go of the interfaces that it took hold of: what comes from now on passes without being
+    /// forwarded. Says whether there are such interfaces.
+    fn let_go(&mut self) -> bool {
+        false
     }
 
     /// What to poll for frames at an interface.

@@ -32,6 +32,8 @@ pub struct Interface {
     pub name: String,
     /// The most bytes of a packet behind the Ethernet header.
     pub mtu: u32,
+    /// What its frames begin with.
+    pub header: LinkHeader,
     /// Its Ethernet address; none if it is of another kind, such as a tunnel.
     pub mac: Option<[u8; 6]>,
     /// Whether it is switched on and has a carrier, so that frames pass.
@@ -40,6 +42,18 @@ pub struct Interface {
     pub receive_queues: u32,
     /// Whether an XDP program is attached.
     pub xdp: bool,
+}
+
+/// What the frames at an interface begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "everything else is the last of them")]
+pub enum LinkHeader {
+    /// Two addresses of Ethernet and a type.
+    Ethernet,
+    /// Nothing: the packet of IP comes first, as at tunnels and PPP.
+    None,
+    /// Anything else.
+    Other,
 }
 
 impl Interface {
@@ -90,6 +104,7 @@ impl Interface {
             index: message.header.index,
             name: String::new(),
             mtu: 0,
+            header: LinkHeader::of_type(message.header.link_layer_type),
             mac: None,
             up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
             receive_queues: 1,
@@ -106,6 +121,21 @@ impl Interface {
             }
         }
         interface
+    }
+}
+
+impl LinkHeader {
+    fn of_type(kind: LinkLayerType) -> LinkHeader {
+        match kind {
+            LinkLayerType::Ether => LinkHeader::Ethernet,
+            LinkLayerType::None
+            | LinkLayerType::Ppp
+            | LinkLayerType::Rawip
+            | LinkLayerType::Tunnel
+            | LinkLayerType::Tunnel6
+            | LinkLayerType::Sit => LinkHeader::None,
+            _ => LinkHeader::Other,
+        }
     }
 }
 

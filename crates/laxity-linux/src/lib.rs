@@ -46,6 +46,9 @@
 //! | [`frames`] | what every backend is: frames in a pool, received, sent or released by handle |
 //! | [`packet`] | backends on `AF_PACKET`, by `recvmmsg` or a `TPACKET_V2` ring; taps with time stamps |
 //! | [`xdp`] | the backend on `AF_XDP` |
+//! | [`cgroup`] | control groups by their paths |
+//! | [`host_link`] | the backend between the host's own stack and one of its interfaces |
+//! | [`connections`] | connections of the host, and whose they are inside |
 //! | [`ping`] | echoes of ICMP from hosts that answer probes |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
 //! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
@@ -71,11 +74,15 @@
 #![deny(missing_docs)]
 #![warn(clippy::exhaustive_enums)]
 
+mod bpf;
+pub mod cgroup;
 pub mod child;
 pub mod clock;
+pub mod connections;
 mod error;
 pub mod frames;
 pub mod host;
+pub mod host_link;
 pub mod interface;
 pub mod jail;
 pub mod namespace;

@@ -34,7 +34,8 @@ pub(crate) fn read(kind: u16, payload: &[u8]) -> Option<RouteNetlinkMessage> {
     RouteNetlinkMessage::deserialize(&header, payload).ok()
 }
 
-fn written(message: &RouteNetlinkMessage) -> (u16, Vec<u8>) {
+/// The type of a message, and what follows its header.
+pub(crate) fn written(message: &RouteNetlinkMessage) -> (u16, Vec<u8>) {
     let mut payload = vec![0; message.buffer_len()];
     message.serialize(&mut payload);
     (message.message_type(), payload)

@@ -31,7 +31,8 @@ use crate::error::{Doing, Error};
 use crate::frames::{Backend, Handle, Pool, Port, Statistics};
 use crate::interface::Interface;
 use crate::namespace::Namespace;
-use transmitter::Transmitter;
+pub(crate) use socket::PLACE;
+pub(crate) use transmitter::Transmitter;
 
 /// Frames through `recvmmsg` and `sendmmsg`.
 pub type Mmsg = Packets<mmsg::Receiver>;
@@ -88,7 +89,7 @@ impl<R: Receive> Packets<R> {
     }
 
     fn over(ends: Vec<End<R>>, options: &Options) -> Result<Self, Error> {
-        let pool = Pool::new(ends.len() as u16, options.frames, socket::PLACE)?;
+        let pool = Pool::new(ends.len() as u16, options.frames, PLACE)?;
         Ok(Packets { ends, pool, promiscuous: options.promiscuous })
     }
 }
@@ -162,7 +163,7 @@ impl<R: Receive> Backend for Packets<R> {
 
     fn reattach(&mut self, at: impl Into<Port>, to: &Interface) -> Result<(), Error> {
         let end = &mut self.ends[at.into().index()];
-        let bind = || {
+        let mut bind = || {
             socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)?;
             if self.promiscuous {
                 socket::promiscuous(end.receiver.descriptor(), to.index)?;

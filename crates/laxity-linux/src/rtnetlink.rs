@@ -7,7 +7,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NetlinkBuffer, NlasIterator};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use netlink_sys::{
+    Socket, SocketAddr,
+    protocols::{NETLINK_NETFILTER, NETLINK_ROUTE},
+};
 
 use crate::error::{Doing, Error};
 use crate::sys;
@@ -81,7 +84,16 @@ impl Rtnetlink {
 
     /// One with buffers as the system gives them.
     pub(crate) fn bound() -> io::Result<Rtnetlink> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        Rtnetlink::bound_to(NETLINK_ROUTE)
+    }
+
+    /// One to netfilter, whose messages have the same form.
+    pub(crate) fn netfilter() -> io::Result<Rtnetlink> {
+        Rtnetlink::bound_to(NETLINK_NETFILTER)
+    }
+
+    fn bound_to(protocol: isize) -> io::Result<Rtnetlink> {
+        let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
         // Kernels without these say why in numbers, and send back what they were sent.
@@ -92,10 +104,18 @@ impl Rtnetlink {
 
     /// One that hears of every change of a link, and never waits for one.
     pub(crate) fn hearing_links() -> io::Result<Rtnetlink> {
-        let hearing = Rtnetlink::bound()?;
-        hearing.socket.add_membership(LINKS)?;
-        hearing.socket.set_non_blocking(true)?;
-        Ok(hearing)
+        Rtnetlink::bound()?.hearing(&[LINKS])
+    }
+
+    /// One that hears what netfilter tells these groups, and never waits for it.
+    pub(crate) fn hearing_netfilter(groups: &[u32]) -> io::Result<Rtnetlink> {
+        Rtnetlink::netfilter()?.hearing(groups)
+    }
+
+    fn hearing(self, groups: &[u32]) -> io::Result<Rtnetlink> {
+        groups.iter().try_for_each(|group| self.socket.add_membership(*group))?;
+        self.socket.set_non_blocking(true)?;
+        Ok(self)
     }
 
     /// Has messages carried out, one after the other, and tells which were refused; those behind
@@ -216,12 +236,19 @@ impl Rtnetlink {
         &mut self,
         read: impl Fn(u16, &[u8]) -> Option<T>,
     ) -> io::Result<Vec<T>> {
+        let mut all = Vec::new();
+        self.hear(|kind, payload| all.extend(read(kind, payload)))?;
+        Ok(all)
+    }
+
+    /// Shows the next messages that the kernel sent by itself; tells whether there were any.
+    pub(crate) fn hear(&mut self, mut show: impl FnMut(u16, &[u8])) -> io::Result<bool> {
         match self.receive() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             received => received?,
         }
-        let read = |answer: Answer<'_>| read(answer.message_type(), answer.payload());
-        Ok(answers(&self.datagram).filter_map(read).collect())
+        answers(&self.datagram).for_each(|answer| show(answer.message_type(), answer.payload()));
+        Ok(true)
     }
 
     fn receive(&mut self) -> io::Result<()> {

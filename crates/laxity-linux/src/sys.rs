@@ -76,6 +76,12 @@ pub(crate) fn zeroed<T: Plain>() -> T {
     unsafe { std::mem::zeroed() }
 }
 
+/// A number that nobody can guess.
+pub(crate) fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}
+
 /// Binds a socket to an address of its family.
 pub(crate) fn bind<T: Plain>(socket: BorrowedFd<'_>, address: &T) -> io::Result<()> {
     let size = size_of::<T>() as libc::socklen_t;

@@ -2,6 +2,7 @@
 
 mod danger;
 mod demand;
+mod frame_reader;
 mod measurement;
 mod period;
 mod seconds;
@@ -15,16 +16,18 @@ use std::io;
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
 use laxity_forward::{
-    DeliveredPacket, Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds,
+    DeliveredPacket, Event, Forwarder, PreparedPlan, Refusal, SentPacket, Settings, ds,
 };
 use laxity_linux::clock::Stopwatch;
+use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
-use laxity_plan::matching::Headers;
 
 use crate::autorate::{self, FoundRate, RateFollower};
 use crate::cut::{Cut, Cutter};
 use crate::error::LiveError;
 use crate::worker::{Counts, Turn};
+
+use self::frame_reader::FrameReader;
 
 pub use self::measurement::{SideEvent, WayMeasurement, WireMeasurement};
 pub use self::thread::{Forwarding, Recorder};
@@ -46,19 +49,12 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
+    reader: FrameReader,
     /// By the side at which frames arrive, how many were to be delivered twice and were not.
     uncopied: [u64; 2],
     /// By the side at which frames arrive: what finds the rate at which they are sent.
     rates: [Option<Box<RateFollower>>; 2],
     time: Stopwatch,
-}
-
-/// What the direction of frames that arrive at a side is called.
-pub(crate) fn way_name(at: Side) -> &'static str {
-    match at {
-        Side::A => "out",
-        Side::B => "back",
-    }
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -67,8 +63,14 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        let (arrived, cutters, uncopied, rates) = Default::default();
-        Bridge { backend, ways, arrived, cutters, uncopied, rates, time: Stopwatch::start() }
+        let (arrived, cutters, reader, uncopied, rates) = Default::default();
+        let time = Stopwatch::start();
+        Bridge { backend, ways, arrived, cutters, reader, uncopied, rates, time }
+    }
+
+    /// The same between a host and an interface of its, whose connections are known.
+    pub fn knowing(self, connections: Option<Connections>) -> Self {
+        Bridge { reader: FrameReader::new(connections), ..self }
     }
 
     /// The time since it was made, which is that of its events on a thread of its own.
@@ -109,6 +111,20 @@ impl<B: Backend> Bridge<B> {
         Ok(turn)
     }
 
+    /// Frames come to the bridge from now on, where they have passed without it.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn open(&mut self) -> Result<(), laxity_linux::Error> {
+        self.backend.take_hold()
+    }
+
+    /// Takes nothing new in from now on: goes on with what has arrived. Frames pass without the
+    /// bridge where the backend can let go of them; says whether there may be some left to take in.
+    pub fn close(&mut self) -> bool {
+        self.backend.let_go()
+    }
+
     /// Sends what may be sent, and takes nothing in; tells when there is more to send.
     ///
     /// # Errors
@@ -136,8 +152,11 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, cutters, rates, .. } = self;
+        let Bridge { backend, ways, arrived, cutters, reader, rates, .. } = self;
         let count = backend.receive(at, arrived)?;
+        if count > 0 {
+            reader.hear()?;
+        }
         for handle in arrived.drain(..) {
             if let Some(rate) = &mut rates[at.other().index()] {
                 rate.comes_back(now, backend.pool().bytes(handle));
@@ -151,7 +170,9 @@ impl<B: Backend> Bridge<B> {
                 |backend| backend,
                 handle,
                 |backend, part| {
-                    arrive(backend, forwarder, at, part, now, observer);
+                    let frame = reader.read(backend.pool(), at, part);
+                    let sink = &mut |event: &Event| follow(backend, at, event, observer);
+                    forwarder.arrive(now, frame, sink);
                 },
             );
         }
@@ -228,25 +249,6 @@ impl<B: Backend> Bridge<B> {
             Way::Scheduled(forwarder) => Some(*forwarder.settings()),
         })
     }
-}
-
-/// A frame that is held has arrived at a side.
-fn arrive(
-    backend: &mut impl Backend,
-    forwarder: &mut Forwarder,
-    at: Side,
-    handle: Handle,
-    now: Nanos,
-    observer: &mut impl FnMut(Side, &Event, &Pool),
-) {
-    let bytes = backend.pool().bytes(handle);
-    let frame = Frame {
-        headers: Headers::from_ethernet(bytes),
-        ecn: ds::ecn(bytes),
-        length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-        handle: handle.0.into(),
-    };
-    forwarder.arrive(now, frame, &mut |event| follow(backend, at, event, observer));
 }
 
 /// Does with a frame what has been decided, and tells.

@@ -42,7 +42,7 @@ impl Cutter {
             return take(caller, frame);
         }
         let Cutter { uncut, lost } = self;
-        let at = frames.pool().port(frame);
+        let (at, origin) = (frames.pool().port(frame), frames.pool().origin(frame));
         uncut.clear();
         uncut.extend_from_slice(frames.pool().bytes(frame));
         frames.release(frame);
@@ -56,6 +56,7 @@ impl Cutter {
                 lost.crowded_out += (segments.count() - number) as u64;
                 return;
             };
+            origin.iter().for_each(|origin| pool.set_origin(part, *origin));
             let written = segments.write(number, pool.bytes_mut(part));
             let length = written.expect("the part has the room of the longest").len();
             pool.truncate(part, length);

@@ -6,8 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
+use laxity_linux::cgroup;
 use laxity_linux::clock::tai_offset;
+use laxity_linux::connections::Connections;
 use laxity_linux::frames::{BATCH, Backend, Pool, Side};
+use laxity_linux::host_link::HostLink;
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
@@ -18,7 +21,7 @@ use laxity_plan::wire::MOST_UNDER_WAY;
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
 use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
-use crate::bridge::{Bridge, Forwarding, Way, way_name};
+use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
@@ -81,6 +84,18 @@ const EMULATED_FRAMES: u32 = MOST_UNDER_WAY as u32 + 2 * 8192 + 4 * BATCH as u32
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
 
+/// Where a bridge is.
+struct Place {
+    /// The interfaces that the backend has, in its order.
+    ends: [Interface; 2],
+    /// Those at which frames arrive and leave, whose speed and MTU count.
+    checked: [Interface; 2],
+    /// If frames are the host's own: its connections, if they are known.
+    host: Option<Option<Connections>>,
+    /// What is said when it has begun.
+    begun: String,
+}
+
 impl Daemon {
     /// Forwards between two interfaces. `plans` are those of what arrives at the one and at the
     /// other; without a plan frames go as they come.
@@ -94,11 +109,7 @@ impl Daemon {
         sockets: FrameSockets,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        let is_emulated = is_emulated(&plans);
-        let (ends, mut options) = (interfaces.each_ref(), packet::Options::default());
-        if is_emulated {
-            options.frames = EMULATED_FRAMES;
-        }
+        let (ends, options) = (interfaces.each_ref(), options(&plans));
         match sockets {
             FrameSockets::Ring => {
                 let ring = Ring::open(ends, &options)?;
@@ -108,7 +119,7 @@ impl Daemon {
                 let packet = Mmsg::open(ends, &options)?;
                 self.bridge_through(interfaces, plans, packet, keeper)
             }
-            FrameSockets::Xdp if is_emulated => Err(LiveError::XdpWire),
+            FrameSockets::Xdp if is_emulated(&plans) => Err(LiveError::XdpWire),
             FrameSockets::Xdp => {
                 let xdp = Xdp::open(ends, &xdp::Options::default())?;
                 self.bridge_through(interfaces, plans, xdp, keeper)
@@ -123,43 +134,97 @@ impl Daemon {
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        let mut process = Process::begin(self.requests, self.has_command)?;
-        let [there, back] = &plans;
-        let ways = [way(there.as_ref(), backend.pool())?, way(back.as_ref(), backend.pool())?];
-        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
+        let [a, b] = interfaces.each_ref().map(|interface| interface.name.as_str());
         if a == b {
-            return Err(LiveError::OneInterface(a.clone()));
+            return Err(LiveError::OneInterface(a.to_string()));
         }
-        let [from, to] = &interfaces;
-        for (plan, arrives, leaves) in [(there, from, to), (back, to, from)] {
+        let begun = format!("forwarding between {a} and {b}");
+        let place = Place { ends: interfaces.clone(), checked: interfaces, host: None, begun };
+        self.between(place, plans, backend, keeper)
+    }
+
+    /// Orders what this host sends at one of its interfaces and, if there is a second plan, what
+    /// arrives there. The interface stays the host's own.
+    ///
+    /// # Errors
+    /// If a plan is not for a link, a control group is not there, or the system refuses something.
+    pub fn host(
+        self,
+        interface: Interface,
+        mut plans: [Option<PlanText>; 2],
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        for PlanText { plan, .. } in plans.iter_mut().flatten() {
+            if plan.link.autorate.is_some() {
+                return Err(LiveError::HostRate);
+            }
+            find_cgroups(plan)?;
+        }
+        let arriving = plans[1].is_some();
+        let link = HostLink::open(&interface, arriving, &options(&plans))?;
+        let connections = match Connections::open() {
+            Ok(connections) => Some(connections),
+            Err(error) => {
+                keeper.say(&format!("{error}: matches see addresses as they are on the wire"));
+                None
+            }
+        };
+        let what = if arriving { "leaves and arrives" } else { "leaves" };
+        let place = Place {
+            ends: [link.host_device().clone(), interface.clone()],
+            begun: format!("shaping what {what} at {}", interface.name),
+            checked: [interface.clone(), interface],
+            host: Some(connections),
+        };
+        self.between(place, plans, link, keeper)
+    }
+
+    fn between<B: Backend + Send + 'static>(
+        self,
+        place: Place,
+        plans: [Option<PlanText>; 2],
+        backend: B,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        let mut process = Process::begin(self.requests, self.has_command)?;
+        let Place { ends, checked: [from, to], host, begun } = place;
+        let is_host = host.is_some();
+        let way = |plan: &Option<PlanText>| way(plan.as_ref(), backend.pool(), is_host);
+        let [there, back] = &plans;
+        let ways = [way(there)?, way(back)?];
+        for (plan, arrives, leaves) in [(there, &from, &to), (back, &to, &from)] {
             let Some(PlanText { plan, .. }) = plan else { continue };
             let warnings = [warn_slower(plan, &leaves.name), warn_longer(plan, arrives)];
             warnings.iter().flatten().for_each(|warning| keeper.say(warning));
         }
-        let links = Links::new(interfaces.map(End::here))?;
-        let mut bridge = Bridge::new(backend, ways);
+        let names = ends.each_ref().map(|interface| interface.name.clone());
+        let links = Links::new(ends.map(End::here))?;
+        let mut bridge = Bridge::new(backend, ways).knowing(host.flatten());
         let rates = rates(&mut bridge, &plans, keeper)?;
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
         let adviser = Adviser::start(self.advise)?;
-        let names = self.names.then(Names::start).transpose()?;
-        let ledgers = ledgers(self.ledger, &plans, settings)?;
+        let resolver = self.names.then(Names::start).transpose()?;
+        let ways = if is_host { ["out", "in"] } else { ["out", "back"] };
+        let ledgers = ledgers(self.ledger, ways, &plans, settings)?;
         let time = bridge.time();
-        let capture = capture(self.capture, [a.as_str(), b], time.elapsed(), keeper)?;
-        let archive = archive(self.history.as_deref(), &plans, keeper)?;
+        let ports = names.each_ref().map(String::as_str);
+        let capture = capture(self.capture, ports, time.elapsed(), keeper)?;
+        let archive = archive(self.history.as_deref(), ways, &plans, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
+        bridge.open()?;
         let (worker, recorder) = Forwarding::start(bridge, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
         let is_real_time = worker.is_real_time();
         let task = BridgeTask::new(
             time,
+            ways,
             plans,
             recorder,
             Files { ledgers, capture, archive },
-            Helpers { adviser, names, is_real_time },
+            Helpers { adviser, names: resolver, is_real_time },
             rates,
         );
-        let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
@@ -230,9 +295,26 @@ impl Daemon {
     }
 }
 
+/// How sockets are opened for these plans.
+fn options(plans: &[Option<PlanText>; 2]) -> packet::Options {
+    let options = packet::Options::default();
+    if is_emulated(plans) {
+        packet::Options { frames: EMULATED_FRAMES, ..options }
+    } else {
+        options
+    }
+}
+
 /// Whether one of the ways has a wire that is emulated.
 fn is_emulated(plans: &[Option<PlanText>; 2]) -> bool {
     plans.iter().flatten().any(|plan| plan.plan.link.wire.is_some())
+}
+
+/// Looks up the control groups that a plan names.
+fn find_cgroups(plan: &mut Plan) -> Result<(), LiveError> {
+    let find = |path: &str| cgroup::number(path).map_err(|error| (path.to_string(), error));
+    let found = plan.find_cgroups(find);
+    found.map_err(|(class, (path, error))| LiveError::Cgroup { class, path, error })
 }
 
 /// Starts the thread that reads plans again and makes them ready.
@@ -243,11 +325,17 @@ fn prover(
 ) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
     let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
     let paths = plans.each_ref().map(path);
-    let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let mut readable: Vec<PathBuf> = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    if settings.iter().flatten().any(|settings| settings.is_host) {
+        readable.extend(cgroup::root());
+    }
     let has_room = is_emulated(plans);
     let next = move |at: Side| {
         let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
-        let ready = read(path).and_then(|PlanText { plan, text, .. }| {
+        let ready = read(path).and_then(|PlanText { mut plan, text, .. }| {
+            if settings.is_host {
+                find_cgroups(&mut plan).map_err(|error| error.to_string())?;
+            }
             if plan.link.wire.is_some() && !has_room {
                 return Err("the plan has a wire to be emulated, for which no memory was taken: \
                             end the link, and start it with this plan"
@@ -308,10 +396,11 @@ fn warn_longer(plan: &Plan, arrives: &Interface) -> Option<String> {
     })
 }
 
-/// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and
+/// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and such as
 /// `back-TIME.ledger`, the time in seconds of 1970.
 fn ledgers(
     folder: Option<PathBuf>,
+    [there, back]: [&str; 2],
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
 ) -> Result<[Option<Ledger>; 2], LiveError> {
@@ -325,7 +414,7 @@ fn ledgers(
         _ => Ok(None),
     };
     let begun = std::fs::create_dir_all(&folder);
-    let begun = begun.and_then(|()| Ok([begin("out", Side::A)?, begin("back", Side::B)?]));
+    let begun = begun.and_then(|()| Ok([begin(there, Side::A)?, begin(back, Side::B)?]));
     begun.map_err(|error| LiveError::Ledger(folder, error))
 }
 
@@ -349,11 +438,12 @@ fn capture<'a>(
 /// The history of these plans, if there is to be one.
 fn archive(
     path: Option<&Path>,
+    names: [&str; 2],
     plans: &[Option<PlanText>; 2],
     keeper: &mut dyn Keeper,
 ) -> Result<Option<Archive>, LiveError> {
-    let ways = Side::BOTH.into_iter().zip(plans);
-    let ways = ways.filter_map(|(at, plan)| Some((way_name(at), &plan.as_ref()?.plan)));
+    let ways = names.into_iter().zip(plans);
+    let ways = ways.filter_map(|(way, plan)| Some((way, &plan.as_ref()?.plan)));
     let archive = path.map(|path| Archive::begin(path, Subject::of_plans(ways), keeper));
     Ok(archive.transpose()?)
 }
@@ -362,8 +452,8 @@ fn with_capture(options: Options, capture: Option<&Capture>) -> Options {
     Options { capture: if capture.is_some() { CAPTURED } else { 0 }, ..options }
 }
 
-fn way(plan: Option<&PlanText>, pool: &Pool) -> Result<Way, Refusal> {
+fn way(plan: Option<&PlanText>, pool: &Pool, is_host: bool) -> Result<Way, Refusal> {
     let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
-    let settings = settings(plan, pool, Side::A);
+    let settings = Settings { is_host, ..settings(plan, pool, Side::A) };
     Ok(Way::Scheduled(Box::new(Forwarder::new(plan.clone(), settings)?)))
 }

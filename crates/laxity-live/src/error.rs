@@ -26,12 +26,31 @@ pub enum LiveError {
         "--backend xdp has no memory for frames on a wire that is emulated: take ring or packet"
     )]
     XdpWire,
+    /// The rate of a host's own interface is to be found.
+    #[error(
+        "--dev takes plans that know their `rate`: probes would wait behind the host's own packets. Write what the \
+         link always carries, its `from`, as `rate`"
+    )]
+    HostRate,
     /// A plan to be watched has a network.
     #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
     Network,
     /// Both interfaces are the same one.
     #[error("{0} is given twice: accepted are two interfaces, between which frames are forwarded")]
     OneInterface(String),
+    /// A class takes the packets of a control group that is not there.
+    #[error(
+        "class `{class}`: there is no control group {path} ({error}): name one by its path below the root, such as \
+         system.slice/backup.service"
+    )]
+    Cgroup {
+        /// The class.
+        class: String,
+        /// The control group.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The system refuses.
     #[error(transparent)]
     System(#[from] laxity_linux::Error),

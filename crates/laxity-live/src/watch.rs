@@ -29,6 +29,7 @@ mod tests;
 use std::sync::mpsc::Receiver;
 
 use laxity::units::Nanos;
+use laxity_forward::Refusal;
 use laxity_linux::clock::Clock;
 use laxity_linux::interface::Interface;
 use laxity_linux::sandbox::Sandbox;
@@ -66,6 +67,9 @@ impl Watch {
     pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<WatchResult, LiveError> {
         let Watch { interfaces: [before, after], behind, plan, settings, duration, requests } =
             self;
+        if let Some(class) = plan.host_class() {
+            return Err(Refusal::HostMarks(class.name.clone()).into());
+        }
         let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let mut taps = Taps::open([&before, &after], behind, plan, settings)?;
         Sandbox::new().terminal().enter()?;

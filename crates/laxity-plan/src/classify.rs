@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use laxity::packet::ClassId;
 
 use crate::matching::{Headers, Match};
-use crate::model::Plan;
+use crate::model::{Class, Plan};
 
 /// Finds the class of frames: the first one of the plan whose `match` holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,8 @@ pub struct Classifier {
 impl Classifier {
     /// The classes of a plan that have a `match`, in their order.
     pub fn new(plan: &Plan) -> Self {
-        let matching = |(id, class): (ClassId, &crate::model::Class)| {
-            class.matching.clone().map(|matching| (id, matching))
-        };
+        let matching =
+            |(id, class): (ClassId, &Class)| class.matching.clone().map(|matching| (id, matching));
         let numbered = (0..).map(ClassId).zip(&plan.classes);
         Classifier { matches: numbered.filter_map(matching).collect() }
     }
@@ -29,6 +28,32 @@ impl Classifier {
     pub fn class(&self, headers: &Headers) -> Option<ClassId> {
         let holds = |(_, matching): &&(ClassId, Match)| matching.matches(headers);
         self.matches.iter().find(holds).map(|(class, _)| *class)
+    }
+}
+
+impl Plan {
+    /// The first class whose `match` tests what only a host knows of its own packets.
+    pub fn host_class(&self) -> Option<&Class> {
+        let needs_host = |class: &&Class| {
+            class.matching.as_ref().is_some_and(|matching| matching.expr().needs_host())
+        };
+        self.classes.iter().find(needs_host)
+    }
+
+    /// Looks up the numbers of all control groups that matches name by their paths.
+    ///
+    /// # Errors
+    /// Those of `number`, with the class that names the group.
+    pub fn find_cgroups<E>(
+        &mut self,
+        mut number: impl FnMut(&str) -> Result<u64, E>,
+    ) -> Result<(), (String, E)> {
+        for class in &mut self.classes {
+            if let Some(matching) = &mut class.matching {
+                matching.find_cgroups(&mut number).map_err(|error| (class.name.clone(), error))?;
+            }
+        }
+        Ok(())
     }
 }
 

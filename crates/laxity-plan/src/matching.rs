@@ -15,12 +15,17 @@
 //! | `vlan 7` | this (outermost) VLAN |
 //! | `pcp 5` | this priority of the (outermost) VLAN tag |
 //! | `tagged`, `untagged` | a VLAN tag, none |
+//! | `mark 0x10`, `mark 0x10/0xf0` | this mark of the host's packet, in these bits |
+//! | `ct mark 5` | this mark of its connection |
+//! | `priority 6`, `priority 1:10` | this priority of the host's packet |
+//! | `cgroup system.slice/backup.service` | processes in this control group, or below it |
 //!
 //! Numbers may be a range `4000-4010`, a set `{80, 443, 8000-8010}` or a comparison `>= 1024`;
 //! addresses a network `10.0.0.0/8` or a set. A test of something that a frame does not have
 //! fails, so `not udp` holds for a frame that is not IP at all.
 
 mod headers;
+mod host;
 mod parse;
 mod print;
 #[cfg(test)]
@@ -30,6 +35,7 @@ mod words;
 use std::net::IpAddr;
 
 pub use headers::{Headers, IpHeaders, Ports};
+pub use host::{Cgroup, HostMarks, HostTest, MaskedMark};
 pub use parse::MatchError;
 
 /// The bits of ECN of a name, such as 3 of `ce`.
@@ -63,6 +69,18 @@ impl Match {
         &self.0
     }
 
+    /// Looks up the numbers of all control groups by their paths. One that was not looked up holds
+    /// no packets.
+    ///
+    /// # Errors
+    /// Those of `number`.
+    pub fn find_cgroups<E>(
+        &mut self,
+        mut number: impl FnMut(&str) -> Result<u64, E>,
+    ) -> Result<(), E> {
+        self.0.find_cgroups(&mut number)
+    }
+
     /// Whether a packet belongs. Allocates nothing; the time is linear in the expression.
     pub fn matches(&self, headers: &Headers) -> bool {
         self.0.matches(headers)
@@ -93,6 +111,8 @@ pub enum Expr {
     Pcp(Numbers),
     /// Frames with a VLAN tag, or without one.
     Tagged(bool),
+    /// Packets of which the host knows this.
+    Host(HostTest),
     /// Frames that this expression does not match.
     Not(Box<Expr>),
     /// At least two, none of them an `All`.
@@ -153,6 +173,7 @@ impl Expr {
             Expr::Pcp(numbers) => headers.pcp.is_some_and(|pcp| numbers.contain(pcp.into())),
             Expr::Tagged(tagged) => headers.vlan.is_some() == *tagged,
             Expr::Vlan(numbers) => headers.vlan.is_some_and(|vlan| numbers.contain(vlan)),
+            Expr::Host(test) => test.holds(&headers.host),
             Expr::Not(inner) => !inner.matches(headers),
             Expr::All(parts) => parts.iter().all(|part| part.matches(headers)),
             Expr::Either(parts) => parts.iter().any(|part| part.matches(headers)),

@@ -154,6 +154,12 @@ pub enum RecordingProblem {
         /// How it is damaged.
         what: &'static str,
     },
+    /// A class that takes packets by what only a host knows of its own.
+    #[error(
+        "`match` of class `{0}` tests `mark`, `ct mark`, `priority` or `cgroup`, which are not in a capture: test what \
+         is in its frames, or give a CSV `time_ns,class,length[,flow]`"
+    )]
+    HostMarks(String),
     /// `match` on a file without frames.
     #[error(
         "`match` chooses among a capture's frames; a CSV names the class of every packet: leave `match` out"

@@ -1,6 +1,9 @@
-//! `laxity live`: frames between two interfaces under a plan, or among the routers of a network.
+//! `laxity live`: frames between two interfaces, of this host, or among the routers of a network.
+
+use std::path::Path;
 
 use laxity_linux::interface::Interface;
+use laxity_live::process::PlanText;
 
 use super::forwarding::{forward, is_admitted, read};
 use super::{demo, routers};
@@ -11,22 +14,36 @@ use crate::failure::Failure;
 /// Carries the command out.
 pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let Some(plan) = &arguments.plan else { return demo::run(arguments) };
+    if let Some(dev) = &arguments.dev {
+        let Some(plans) = admitted([Some(plan), arguments.ingress.as_deref()])? else {
+            return Ok(Promises::Broken);
+        };
+        let interface = Interface::named(dev).map_err(Failure::input)?;
+        return forward(arguments, &[dev], |daemon, keeper| daemon.host(interface, plans, keeper));
+    }
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return routers::run(arguments, plan);
     };
-    let paths = [Some(plan.as_path()), arguments.back.as_deref()];
-    let mut plans = [None, None];
-    for (plan, path) in plans.iter_mut().zip(paths) {
-        let Some(path) = path else { continue };
-        let read = read(path)?;
-        if !is_admitted(&read.plan)? {
-            return Ok(Promises::Broken);
-        }
-        *plan = Some(read);
-    }
+    let Some(plans) = admitted([Some(plan), arguments.back.as_deref()])? else {
+        return Ok(Promises::Broken);
+    };
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
     forward(arguments, &[from, to], |daemon, keeper| {
         daemon.bridge(interfaces, plans, arguments.running.backend.into(), keeper)
     })
+}
+
+/// Reads the plans of both ways. `None` if one is not admitted, and then it shows why.
+fn admitted(paths: [Option<&Path>; 2]) -> Result<Option<[Option<PlanText>; 2]>, Failure> {
+    let mut plans = [None, None];
+    for (plan, path) in plans.iter_mut().zip(paths) {
+        let Some(path) = path else { continue };
+        let read = read(path)?;
+        if !is_admitted(&read.plan)? {
+            return Ok(None);
+        }
+        *plan = Some(read);
+    }
+    Ok(Some(plans))
 }

@@ -1,6 +1,7 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
 mod demo;
+mod dev;
 mod failing;
 pub(crate) mod link;
 mod programs;

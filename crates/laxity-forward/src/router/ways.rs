@@ -146,6 +146,7 @@ fn looks_at_dscp(expr: &Expr) -> bool {
         | Expr::Ecn(_)
         | Expr::Pcp(_)
         | Expr::Tagged(_)
-        | Expr::Vlan(_) => false,
+        | Expr::Vlan(_)
+        | Expr::Host(_) => false,
     }
 }

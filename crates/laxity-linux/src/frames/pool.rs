@@ -4,7 +4,7 @@ use std::iter::repeat_n;
 
 use laxity::units::Nanos;
 
-use super::{Port, VnetHeader};
+use super::{Origin, Port, VnetHeader};
 use crate::error::{Doing, Error};
 use crate::sys::Mapping;
 
@@ -45,6 +45,8 @@ pub struct Pool {
     places: Vec<Place>,
     /// By the interface at which they arrive.
     free: Vec<Vec<u32>>,
+    /// By place, where a backend knows it of its frames.
+    origins: Vec<Origin>,
 }
 
 /// Room before a frame that is made here, for what a backend puts there.
@@ -80,7 +82,14 @@ impl Pool {
             stride,
             places: ports.clone().flat_map(|port| repeat_n(empty(port), each as usize)).collect(),
             free: ports.map(of).collect(),
+            origins: Vec::new(),
         })
+    }
+
+    /// Keeps the origins of frames from now on.
+    pub(crate) fn with_origins(mut self) -> Self {
+        self.origins = vec![Origin::default(); self.places.len()];
+        self
     }
 
     /// The frame.
@@ -119,6 +128,18 @@ impl Pool {
     /// If it is not held.
     pub fn arrived(&self, frame: Handle) -> Option<Nanos> {
         Some(self.held(frame).0.arrived).filter(|time| *time > Nanos(0))
+    }
+
+    /// What the host knows of the frame, if frames come from the host's own stack.
+    pub fn origin(&self, frame: Handle) -> Option<Origin> {
+        self.origins.get(frame.0 as usize).copied()
+    }
+
+    /// The frame is of this origin.
+    pub fn set_origin(&mut self, frame: Handle, origin: Origin) {
+        if let Some(known) = self.origins.get_mut(frame.0 as usize) {
+            *known = origin;
+        }
     }
 
     /// At which interface the frame arrived.
@@ -214,6 +235,18 @@ impl Pool {
         bytes.copy_within(4..4 + Self::ADDRESSES, 0);
         bytes[12..14].copy_from_slice(&protocol.to_be_bytes());
         bytes[14..16].copy_from_slice(&control.to_be_bytes());
+    }
+
+    /// Takes the first bytes off a frame that is held, with room for them kept before it.
+    ///
+    /// # Panics
+    /// If it is shorter.
+    pub(crate) fn strip(&mut self, frame: Handle, count: u16) {
+        let place = &mut self.places[frame.0 as usize];
+        assert_eq!(place.owner, Owner::Holder, "frame {} is not held", frame.0);
+        place.start += u32::from(count);
+        place.length = place.length.checked_sub(count.into()).expect("it is as long as that");
+        place.undone = place.undone.without(count);
     }
 
     /// Gives a frame that is held to the backend.

@@ -70,6 +70,15 @@ impl VnetHeader {
         self
     }
 
+    /// What is left to do on a frame from whose beginning `count` bytes were taken.
+    pub(crate) fn without(mut self, count: u16) -> Self {
+        if self.checksum().is_some() {
+            self.set_word(6, self.word(6).saturating_sub(count));
+        }
+        self.set_word(2, self.word(2).saturating_sub(count));
+        self
+    }
+
     fn word(&self, at: usize) -> u16 {
         u16::from_ne_bytes([self.0[at], self.0[at + 1]])
     }
@@ -110,5 +119,6 @@ mod tests {
         assert_eq!(undone.checksum(), Some(Checksum { start: 38, offset: 16 }));
         assert_eq!(undone.segments(), Some(Segments { headers: 58, size: 1000 }));
         assert_eq!(VnetHeader::default().shifted(4), VnetHeader::default());
+        assert_eq!(undone.without(4).bytes(), &header(1, 1, [54, 1000, 34, 16]));
     }
 }

@@ -13,6 +13,9 @@ use crate::sys::{Plain, check, zeroed};
 
 crate::sys::plain!(libc::tpacket_auxdata, libc::timespec);
 
+/// Where a message is sent: an interface, and the protocol of the packet.
+pub(super) type Destination = libc::sockaddr_ll;
+
 /// Room, in words, for what the kernel says beside a frame: three times and a VLAN tag, each behind
 /// its header.
 pub(super) const CONTROL: usize = 13;
@@ -24,6 +27,7 @@ pub(super) struct Batch {
     messages: Box<[libc::mmsghdr; BATCH]>,
     buffers: Box<[libc::iovec; BATCH]>,
     control: Box<[Control; BATCH]>,
+    destinations: Box<[Destination; BATCH]>,
 }
 
 // SAFETY: the pointers within are set anew before each call of the system and mean nothing after
@@ -48,7 +52,16 @@ impl Batch {
             messages: Box::new([message; BATCH]),
             buffers: Box::new([buffer; BATCH]),
             control: Box::new([[0; CONTROL]; BATCH]),
+            destinations: Box::new([zeroed(); BATCH]),
         }
+    }
+
+    /// Sends a message there, and not where its socket is bound to.
+    pub(super) fn direct(&mut self, message: usize, to: Destination) {
+        self.destinations[message] = to;
+        let header = &mut self.messages[message].msg_hdr;
+        header.msg_name = ptr::from_mut(&mut self.destinations[message]).cast();
+        header.msg_namelen = size_of::<Destination>() as u32;
     }
 
     /// Points a message to its buffer.

@@ -18,7 +18,7 @@ pub(super) const TAG: usize = 4;
 
 /// What a place takes: a packet of 64 kB with its headers. A whole number of pages, and an odd one,
 /// so that beginnings of frames spread over the caches.
-pub(super) const PLACE: usize = 17 * 4096;
+pub(crate) const PLACE: usize = 17 * 4096;
 
 const _: () =
     assert!(HEADROOM >= VnetHeader::SIZE + TAG && PLACE > HEADROOM + 65_535 + 14 + 2 * TAG);
@@ -75,11 +75,16 @@ pub(super) fn sending(interface: &Interface, bypass_qdisc: bool) -> Result<Owned
 
 /// Binds to an interface: a socket that was bound before goes on there.
 pub(super) fn bind(socket: BorrowedFd<'_>, index: u32, protocol: c_int) -> io::Result<()> {
+    sys::bind(socket, &address(index, protocol))
+}
+
+/// An interface, and a protocol by its EtherType.
+pub(super) fn address(index: u32, protocol: c_int) -> libc::sockaddr_ll {
     let mut address = sys::zeroed::<libc::sockaddr_ll>();
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = (protocol as u16).to_be();
     address.sll_ifindex = index as i32;
-    sys::bind(socket, &address)
+    address
 }
 
 /// Takes in frames to any address as long as the socket is open.

@@ -10,12 +10,12 @@ use super::queueing::Queueing;
 use super::{Options, socket};
 use crate::error::Error;
 use crate::frames::{BATCH, Handle, Pool, Statistics, VnetHeader};
-use crate::interface::Interface;
+use crate::interface::{Interface, LinkHeader};
 use crate::sys;
 
 /// Sockets that send at one interface, and the frames that are to be sent there.
 #[derive(Debug)]
-pub(super) struct Transmitter {
+pub(crate) struct Transmitter {
     whole: OwnedFd,
     /// For frames that are to be cut: past the queueing discipline the kernel drops those that it
     /// has to cut itself.
@@ -26,6 +26,8 @@ pub(super) struct Transmitter {
     refused_since: Option<Instant>,
     statistics: Statistics,
     queueing: Queueing,
+    /// The interface, if its frames have no header that says what is in them.
+    headless: Option<u32>,
 }
 
 /// Time for which a frame is tried alone if the kernel has no room for it. A busy interface sends a
@@ -35,7 +37,7 @@ const ALONE: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Transmitter {
-    pub(super) fn open(interface: &Interface, options: &Options) -> Result<Self, Error> {
+    pub(crate) fn open(interface: &Interface, options: &Options) -> Result<Self, Error> {
         let whole = socket::sending(interface, options.bypass_qdisc)?;
         Ok(Transmitter {
             queueing: Queueing::new(whole.as_fd()),
@@ -45,20 +47,29 @@ impl Transmitter {
             queued: VecDeque::new(),
             refused_since: None,
             statistics: Statistics::default(),
+            headless: (interface.header == LinkHeader::None).then_some(interface.index),
         })
     }
 
-    pub(super) fn reattach(&self, index: u32) -> io::Result<()> {
+    /// Numbers of its sockets that no others get until the machine starts anew.
+    pub(crate) fn cookies(&self) -> io::Result<[u64; 2]> {
+        let cookie =
+            |socket: &OwnedFd| sys::get_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_COOKIE);
+        Ok([cookie(&self.whole)?, cookie(&self.cut)?])
+    }
+
+    pub(crate) fn reattach(&mut self, index: u32) -> io::Result<()> {
+        self.headless = self.headless.map(|_| index);
         socket::bind(self.whole.as_fd(), index, 0)?;
         socket::bind(self.cut.as_fd(), index, 0)
     }
 
-    pub(super) fn queue(&mut self, frame: Handle) {
+    pub(crate) fn queue(&mut self, frame: Handle) {
         self.queued.push_back(frame);
     }
 
     /// What was sent, and what was not.
-    pub(super) fn statistics(&mut self) -> Statistics {
+    pub(crate) fn statistics(&mut self) -> Statistics {
         self.queueing.read(self.whole.as_fd());
         self.statistics.held = self.queueing.longest();
         self.statistics
@@ -69,7 +80,7 @@ impl Transmitter {
     ///
     /// # Errors
     /// If the sockets cannot be used any more. No frame is a reason for that.
-    pub(super) fn flush(&mut self, pool: &mut Pool) -> io::Result<usize> {
+    pub(crate) fn flush(&mut self, pool: &mut Pool) -> io::Result<usize> {
         let left = self.send_queued(pool)?;
         if left > 0 {
             self.queueing.leaves(left);
@@ -127,6 +138,9 @@ impl Transmitter {
             // SAFETY: the place is the backend's alone.
             unsafe { first.cast::<[u8; VnetHeader::SIZE]>().write(*undone.bytes()) };
             self.batch.point(message, first, VnetHeader::SIZE + length);
+            if let Some(index) = self.headless {
+                self.batch.direct(message, socket::address(index, protocol(pool, *frame)));
+            }
         }
         let socket = if cut { &self.cut } else { &self.whole };
         let stamps = !cut && self.queueing.is_due();
@@ -170,4 +184,15 @@ impl Transmitter {
         self.queueing.gone(count);
         self.queued.drain(..count).for_each(|frame| pool.put_back(frame));
     }
+}
+
+/// The EtherType of a packet of IP.
+fn protocol(pool: &Pool, frame: Handle) -> i32 {
+    let (start, length, _) = pool.extent(frame);
+    let is_v6 = length > 0 && {
+        // SAFETY: the frame has a first byte within its place, which is the backend's alone.
+        let first = unsafe { pool.room_at(frame).add(start).read() };
+        first >> 4 == 6
+    };
+    if is_v6 { libc::ETH_P_IPV6 } else { libc::ETH_P_IP }
 }

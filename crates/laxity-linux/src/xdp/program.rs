@@ -1,15 +1,10 @@
 //! The program that takes frames to the sockets, put together by hand.
 
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use crate::bpf::{self, NEEDS, instruction};
 use crate::error::{Doing, Error};
 use crate::interface::Interface;
-
-const MAP_CREATE: i64 = 0;
-const MAP_UPDATE: i64 = 2;
-const PROGRAM_LOAD: i64 = 5;
-const LINK_CREATE: i64 = 28;
 
 /// `BPF_MAP_TYPE_XSKMAP`.
 const SOCKETS: u32 = 17;
@@ -21,8 +16,6 @@ const AT_XDP: u32 = 37;
 const GENERIC: u32 = 1 << 1;
 const DRIVER: u32 = 1 << 2;
 
-const NEEDS: &str = "CAP_BPF and CAP_NET_ADMIN, both outside of user namespaces";
-
 /// Attaches a program that takes every frame to the socket of its queue. It is detached when the
 /// descriptor is closed.
 pub(super) fn attach<'a>(
@@ -31,17 +24,16 @@ pub(super) fn attach<'a>(
     native: bool,
 ) -> Result<OwnedFd, Error> {
     let name = &interface.name;
-    let map = map(interface.receive_queues);
+    let map = bpf::map(SOCKETS, interface.receive_queues);
     let map = map.privileged(format!("make a map of sockets for {name}"), NEEDS)?;
     for (queue, socket) in (0..).zip(sockets) {
-        let put = put(map.as_fd(), queue, socket);
+        let put = bpf::put(map.as_fd(), queue, socket.as_raw_fd() as u32);
         put.doing(format!("put the socket of queue {queue} of {name} into its map"))?;
     }
-    let program = load(map.as_fd());
+    let program = bpf::load(XDP, &redirect(map.as_raw_fd()));
     let program = program.privileged(format!("load an XDP program for {name}"), NEEDS)?;
     let mode = if native { DRIVER } else { GENERIC };
-    let link = [program.as_raw_fd() as u32, interface.index, AT_XDP, mode];
-    let linked = make(LINK_CREATE, &link);
+    let linked = bpf::link(program.as_fd(), interface.index, AT_XDP, mode);
     linked.privileged(format!("attach an XDP program to {name}"), NEEDS).map_err(
         |error| match error.cause().raw_os_error() {
             Some(libc::EBUSY | libc::EEXIST) => error.with_hint("it has one already"),
@@ -51,52 +43,6 @@ pub(super) fn attach<'a>(
             _ => error,
         },
     )
-}
-
-/// A map from queues to sockets.
-fn map(queues: u32) -> io::Result<OwnedFd> {
-    let (key, value) = (4, 4);
-    make(MAP_CREATE, &[SOCKETS, key, value, queues])
-}
-
-#[repr(C)]
-struct Update {
-    map: u32,
-    padding: u32,
-    key: u64,
-    value: u64,
-    flags: u64,
-}
-
-fn put(map: BorrowedFd<'_>, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
-    let value = socket.as_raw_fd() as u32;
-    let update = Update {
-        map: map.as_raw_fd() as u32,
-        padding: 0,
-        key: std::ptr::from_ref(&queue) as u64,
-        value: std::ptr::from_ref(&value) as u64,
-        flags: 0,
-    };
-    bpf(MAP_UPDATE, &update).map(|_| ())
-}
-
-#[repr(C)]
-struct Load {
-    kind: u32,
-    count: u32,
-    instructions: u64,
-    licence: u64,
-}
-
-fn load(map: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    let instructions = redirect(map.as_raw_fd());
-    let load = Load {
-        kind: XDP,
-        count: instructions.len() as u32,
-        instructions: instructions.as_ptr() as u64,
-        licence: c"MIT".as_ptr() as u64,
-    };
-    make(PROGRAM_LOAD, &load)
 }
 
 /// `return bpf_redirect_map(map, context->rx_queue_index, XDP_PASS)`: a frame of a queue that has
@@ -114,29 +60,6 @@ fn redirect(map: i32) -> [u64; 6] {
         instruction(0x85, 0, 0, 0, REDIRECT_MAP), // call
         instruction(0x95, 0, 0, 0, 0),            // exit
     ]
-}
-
-/// `struct bpf_insn`.
-fn instruction(code: u8, to: u8, from: u8, offset: i16, value: i32) -> u64 {
-    let registers = if cfg!(target_endian = "little") { from << 4 | to } else { to << 4 | from };
-    let ([o0, o1], [v0, v1, v2, v3]) = (offset.to_ne_bytes(), value.to_ne_bytes());
-    u64::from_ne_bytes([code, registers, o0, o1, v0, v1, v2, v3])
-}
-
-/// A call that makes a descriptor.
-fn make<T>(command: i64, attributes: &T) -> io::Result<OwnedFd> {
-    let made = bpf(command, attributes)?;
-    // SAFETY: the descriptor was just made and has no other owner.
-    Ok(unsafe { OwnedFd::from_raw_fd(made) })
-}
-
-/// `T` is how `union bpf_attr` begins for the command; what is behind that counts as zero.
-fn bpf<T>(command: i64, attributes: &T) -> io::Result<i32> {
-    let (attributes, size) = (std::ptr::from_ref(attributes), size_of::<T>());
-    // SAFETY: the attributes are those of the command, and what they point to lives as long as the
-    // call, after which the kernel has its own copy.
-    let result = unsafe { libc::syscall(libc::SYS_bpf, command, attributes, size) };
-    i32::try_from(result).map_err(io::Error::other).and_then(crate::sys::check)
 }
 
 #[cfg(test)]

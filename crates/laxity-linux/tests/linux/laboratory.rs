@@ -43,6 +43,11 @@ impl Tap {
         Tap::of_kind(within, name, mtu, kind)
     }
 
+    /// One whose packets have no header of a link.
+    pub fn tunnel(within: &Namespace, name: &str, mtu: u32) -> Tap {
+        Tap::of_kind(within, name, mtu, libc::IFF_TUN | libc::IFF_NO_PI)
+    }
+
     fn of_kind(within: &Namespace, name: &str, mtu: u32, kind: libc::c_int) -> Tap {
         let file = within.run(|| {
             // The kernel's own frames would come in between.

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod flaps;
+mod host_link;
 mod interfaces;
 mod kinds;
 mod laboratory;

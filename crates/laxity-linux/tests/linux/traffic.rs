@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::interface::{Interface, Offload, set_offload};
+use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Mmsg, Options, Ring};
 use laxity_linux::xdp;
 
@@ -50,17 +51,7 @@ fn converse<B: Backend + Send>(
             host.run(|| Offload::ALL.map(off)).expect("entered");
         }
     }
-    let server =
-        second.run(|| (TcpListener::bind("10.0.0.2:7000"), UdpSocket::bind("10.0.0.2:7000")));
-    let (tcp, udp) = server.expect("entered");
-    let (tcp, udp) = (tcp.expect("bound"), udp.expect("bound"));
-    let (forwarded, ()) = bridged(&mut backend, || {
-        std::thread::scope(|scope| {
-            scope.spawn(|| echo(&udp));
-            scope.spawn(|| sink(&tcp));
-            first.run(|| (talk(), bulk())).expect("entered");
-        });
-    });
+    let (forwarded, ()) = bridged(&mut backend, || exchange(&first, &second, "10.0.0.2:7000"));
     if offloads {
         assert!(forwarded.undone > 0, "checksums are left to do: {forwarded:?}");
         assert!(forwarded.longest > 20_000, "segments are left to cut: {forwarded:?}");
@@ -71,15 +62,28 @@ fn converse<B: Backend + Send>(
     }
 }
 
+/// Has a client and a server, at this address, exchange datagrams and a stream.
+pub fn exchange(client: &Namespace, server: &Namespace, at: &str) {
+    let bound = server.run(|| (TcpListener::bind(at), UdpSocket::bind(at)));
+    let (tcp, udp) = bound.expect("entered");
+    let (tcp, udp) = (tcp.expect("bound"), udp.expect("bound"));
+    std::thread::scope(|scope| {
+        scope.spawn(|| echo(&udp));
+        scope.spawn(|| sink(&tcp));
+        client.run(|| (talk(at), bulk(at))).expect("entered");
+    });
+}
+
 const TALK: u32 = 100;
 
 /// Datagrams, whole and in fragments, there and back. A wrong checksum would lose them.
-fn talk() {
-    let socket = UdpSocket::bind("10.0.0.1:0").expect("bound");
+fn talk(to: &str) {
+    let any = if to.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" };
+    let socket = UdpSocket::bind(any).expect("bound");
     socket.set_read_timeout(PATIENCE).expect("set");
     for number in 0..TALK {
         let said: Vec<u8> = (0..1 + number * 60).map(|at| (at ^ number) as u8).collect();
-        socket.send_to(&said, "10.0.0.2:7000").expect("sent");
+        socket.send_to(&said, to).expect("sent");
         let mut heard = vec![0; 65_536];
         let length = socket.recv(&mut heard).expect("an answer");
         assert!(heard[..length] == said, "datagram {number}");
@@ -101,8 +105,8 @@ fn pattern(at: usize) -> u8 {
     (at % 251) as u8
 }
 
-fn bulk() {
-    let mut stream = TcpStream::connect("10.0.0.2:7000").expect("connected");
+fn bulk(to: &str) {
+    let mut stream = TcpStream::connect(to).expect("connected");
     stream.set_write_timeout(PATIENCE).expect("set");
     stream.set_read_timeout(PATIENCE).expect("set");
     let bytes: Vec<u8> = (0..BULK).map(pattern).collect();

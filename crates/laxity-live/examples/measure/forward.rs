@@ -7,6 +7,7 @@ use laxity::units::Nanos;
 use laxity_forward::{Forwarder, Settings};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::Backend;
+use laxity_linux::host_link::HostLink;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::priority;
 use laxity_linux::xdp::{self, Xdp};
@@ -26,9 +27,13 @@ fn plan() -> Plan {
 fn orders(way: Way) -> [Order; 2] {
     match way {
         Way::KernelBridge | Way::Plain(_) => [Order::Plain, Order::Plain],
-        Way::Edf(_) => {
+        Way::Edf(at) => {
             let forwarder = Forwarder::new(plan(), Settings::default()).expect("a plan for a link");
-            [Order::Scheduled(Box::new(forwarder)), Order::Plain]
+            let scheduled = Order::Scheduled(Box::new(forwarder));
+            match at {
+                Interfaces::Ingress => [Order::Plain, scheduled],
+                _ => [scheduled, Order::Plain],
+            }
         }
     }
 }
@@ -49,7 +54,27 @@ fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
         Interfaces::Xdp => {
             what.with(place.between.run(|| Xdp::open(ends, &xdp::Options::default()))??)
         }
+        Interfaces::Egress | Interfaces::Ingress => {
+            let is_ingress = at == Interfaces::Ingress;
+            let end = if is_ingress { &a } else { &b };
+            bridged(place, || {
+                let open = || HostLink::open(end, is_ingress, &options);
+                let mut link = place.between.run(open)??;
+                link.take_hold()?;
+                what.with(link)
+            })
+        }
     }
+}
+
+/// Does something while the kernel's bridge forwards.
+fn bridged<T>(place: &Place, something: impl FnOnce() -> Result<T>) -> Result<T> {
+    place.between.bridge("bridge", &["a", "b"])?;
+    // Its ports need a moment to open.
+    std::thread::sleep(Duration::from_millis(100));
+    let result = something()?;
+    place.between.remove("bridge")?;
+    Ok(result)
 }
 
 /// Runs `something` while `way` forwards frames, on a thread with the options `thread`.
@@ -78,14 +103,7 @@ pub(crate) fn during<T>(
         }
     }
     match way {
-        Way::KernelBridge => {
-            place.between.bridge("bridge", &["a", "b"])?;
-            // Its ports need a moment to open.
-            std::thread::sleep(Duration::from_millis(100));
-            let result = something(&mut || {})?;
-            place.between.remove("bridge")?;
-            Ok(result)
-        }
+        Way::KernelBridge => bridged(place, || something(&mut || {})),
         Way::Plain(at) | Way::Edf(at) => open(at, place, Beside(way, thread, something)),
     }
 }

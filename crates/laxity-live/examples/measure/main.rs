@@ -8,6 +8,9 @@
 //! ```text
 //! sender eth --- a [bridge] b --- eth receiver
 //! ```
+//!
+//! At a host's own interface the kernel's bridge forwards, and Laxity orders what that sends at
+//! `b` ("egress") or what arrives at `a` ("ingress").
 
 #[cfg(target_os = "linux")]
 mod forward;
@@ -26,6 +29,10 @@ enum Interfaces {
     Mmsg,
     Ring,
     Xdp,
+    /// Those of the host itself, at the interface where frames leave.
+    Egress,
+    /// The same at the interface where they arrive.
+    Ingress,
 }
 
 /// What forwards between `a` and `b`.
@@ -39,7 +46,7 @@ enum Way {
 }
 
 impl Way {
-    const ALL: [Way; 7] = [
+    const ALL: [Way; 11] = [
         Way::KernelBridge,
         Way::Plain(Interfaces::Mmsg),
         Way::Edf(Interfaces::Mmsg),
@@ -47,6 +54,10 @@ impl Way {
         Way::Edf(Interfaces::Ring),
         Way::Plain(Interfaces::Xdp),
         Way::Edf(Interfaces::Xdp),
+        Way::Plain(Interfaces::Egress),
+        Way::Edf(Interfaces::Egress),
+        Way::Plain(Interfaces::Ingress),
+        Way::Edf(Interfaces::Ingress),
     ];
 
     fn name(self) -> String {
@@ -54,6 +65,8 @@ impl Way {
             Interfaces::Mmsg => "recvmmsg",
             Interfaces::Ring => "TPACKET_V2",
             Interfaces::Xdp => "AF_XDP",
+            Interfaces::Egress => "egress",
+            Interfaces::Ingress => "ingress",
         };
         match self {
             Way::KernelBridge => "kernel bridge".into(),

@@ -12,7 +12,6 @@ use super::measurement::WayMeasurement;
 use super::seconds::Seconds;
 use super::talkers::Talkers;
 use super::waits::Waits;
-use super::way_name;
 use crate::archive::ClassSlot;
 use crate::autorate::{FoundRate, RateRecord};
 use crate::process::Results;
@@ -23,6 +22,8 @@ use crate::status::{MomentStatus, WayStatus};
 pub(super) struct Period {
     /// Where the frames arrive.
     pub(super) at: Side,
+    /// What the direction is called.
+    pub(super) way: &'static str,
     /// Number of plans that were followed there before.
     pub(super) number: u32,
     pub(super) plan: Plan,
@@ -42,7 +43,7 @@ pub(super) struct Period {
 
 impl Period {
     pub(super) fn new(
-        at: Side,
+        (at, way): (Side, &'static str),
         number: u32,
         plan: Plan,
         begin: Nanos,
@@ -52,6 +53,7 @@ impl Period {
         let rate = found.and_then(|found| RateRecord::new(&plan, found.clone(), begin));
         Period {
             at,
+            way,
             number,
             measured: WayMeasurement::new(plan.promises()),
             waits: Waits::new(classes, begin),
@@ -135,7 +137,7 @@ impl Period {
 
     /// What was measured by now.
     pub(super) fn status(&self) -> WayStatus {
-        let mut status = WayStatus::new(way_name(self.at), &self.plan, &self.measured);
+        let mut status = WayStatus::new(self.way, &self.plan, &self.measured);
         status.found = self.rate.as_ref().map(RateRecord::status);
         for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
             class.waits = self.waits.status(&self.plan, id);

@@ -8,7 +8,7 @@ use laxity_plan::Plan;
 
 use super::measurement::SideEvent;
 use super::period::Period;
-use super::{Forwarding, Recorder, way_name};
+use super::{Forwarding, Recorder};
 use crate::archive::{Archive, PastAnswer, Subject};
 use crate::autorate::FoundRate;
 use crate::file::{Capture, Ledger};
@@ -75,9 +75,11 @@ struct Second {
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 impl BridgeTask {
-    /// Empty books of directions that follow these plans from now on, on the time of a bridge.
+    /// Empty books of directions of these names that follow these plans from now on, on the time of
+    /// a bridge.
     pub(crate) fn new(
         time: Stopwatch,
+        ways: [&'static str; 2],
         plans: [Option<Plan>; 2],
         recorder: Recorder,
         files: Files,
@@ -88,8 +90,8 @@ impl BridgeTask {
         let now = time.elapsed();
         let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
         let [rate, back_rate] = rates;
-        let direction = |at, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
-            let present = Period::new(at, 0, plan?, now, found.as_ref());
+        let direction = |at: Side, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
+            let present = Period::new((at, ways[at.index()]), 0, plan?, now, found.as_ref());
             Some(Direction { present, next: None, text: None, ledger, found })
         };
         let directions = [
@@ -143,7 +145,7 @@ impl BridgeTask {
         let clock = wall_clock().as_secs();
         let mut slots = Vec::new();
         for Direction { present, .. } in directions.iter_mut().flatten() {
-            let way = way_name(present.at);
+            let way = present.way;
             present.turn(duration, clock, |moment, is_same| {
                 if let Some(archive) = archive {
                     archive.moment(way, moment, is_same, keeper);
@@ -158,7 +160,7 @@ impl BridgeTask {
 
     /// The directions and classes that are recorded.
     fn subject(&self) -> Subject {
-        Subject::of_plans(self.present().map(|period| (way_name(period.at), &period.plan)))
+        Subject::of_plans(self.present().map(|period| (period.way, &period.plan)))
     }
 
     /// Takes note of advice that was worked out, and asks for advice where something else was
@@ -282,8 +284,8 @@ impl Direction {
     fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
         let Some(plan) = self.next.take() else { return };
         self.present.note(now);
-        let (at, number) = (self.present.at, self.present.number + 1);
-        let next = Period::new(at, number, plan, now, self.found.as_ref());
+        let (direction, number) = ((self.present.at, self.present.way), self.present.number + 1);
+        let next = Period::new(direction, number, plan, now, self.found.as_ref());
         let last = std::mem::replace(&mut self.present, next);
         keeper.ended(&last.results());
     }

@@ -30,7 +30,7 @@ impl Forwarding {
         options: Options,
     ) -> Result<(Self, Recorder), StartError> {
         let (teller, recorder) = Teller::new(options);
-        let work = BridgeWork { bridge, teller, plans: [0; 2] };
+        let work = BridgeWork { bridge, teller, plans: [0; 2], closing: None };
         Ok((Worker::begin(work, options)?, recorder))
     }
 }
@@ -41,6 +41,8 @@ struct BridgeWork<B> {
     teller: Teller<SideEvent>,
     /// By side, how many plans were followed before the present one.
     plans: [u32; 2],
+    /// Once it ends: whether there may be frames left to take in.
+    closing: Option<bool>,
 }
 
 impl<B: Backend> Work for BridgeWork<B> {
@@ -50,13 +52,17 @@ impl<B: Backend> Work for BridgeWork<B> {
     const WITHOUT_PRIORITY: &str = "Without it frames are late by milliseconds when others work";
 
     fn turn(&mut self, end: Option<Nanos>) -> io::Result<Option<Turn>> {
-        let BridgeWork { bridge, teller, plans } = self;
+        let BridgeWork { bridge, teller, plans, closing } = self;
         let (observer, time) = (&mut observer(teller, plans), bridge.time());
         let clock = &mut || time.elapsed();
         let Some(end) = end else { return bridge.turn(clock, observer).map(Some) };
-        let next = bridge.send(clock, observer)?;
-        let goes_on = next.is_some() && clock() < end;
-        Ok(goes_on.then_some(Turn { next, more: false }))
+        let turn = if *closing.get_or_insert_with(|| bridge.close()) {
+            bridge.turn(clock, observer)?
+        } else {
+            Turn { next: bridge.send(clock, observer)?, more: false }
+        };
+        let goes_on = (turn.next.is_some() || turn.more) && clock() < end;
+        Ok(goes_on.then_some(turn))
     }
 
     fn now(&self) -> Nanos {
@@ -77,7 +83,7 @@ impl<B: Backend> Work for BridgeWork<B> {
     }
 
     fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), ReloadError> {
-        let BridgeWork { bridge, teller, plans } = self;
+        let BridgeWork { bridge, teller, plans, .. } = self;
         let now = bridge.time().elapsed();
         Ok(bridge
             .reload(*at, now, next, &mut observer(teller, plans))

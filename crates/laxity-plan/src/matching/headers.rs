@@ -6,6 +6,7 @@
 
 use std::net::IpAddr;
 
+use super::host::HostMarks;
 use super::words::{PROTOCOLS, WITH_PORTS, name};
 use crate::encapsulation::Encapsulation;
 
@@ -20,6 +21,8 @@ pub struct Headers {
     pub ip: Option<IpHeaders>,
     /// The ports, of protocols that have them. A later fragment of a packet has none.
     pub ports: Option<Ports>,
+    /// What the host knows of the packet, where it is the host's own.
+    pub host: HostMarks,
 }
 
 /// What a match looks at in an IPv4 or IPv6 header.

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::words::{CODE_POINTS, ECN, PROTOCOLS, WITH_PORTS, number};
-use super::{Expr, Match, Net, Numbers, Side, Version};
+use super::{Cgroup, Expr, HostTest, MaskedMark, Match, Net, Numbers, Side, Version};
 use crate::error::shown;
 
 /// How deep parentheses and `not` may nest.
@@ -201,8 +201,52 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(Expr::Tagged(word == "tagged"))
             }
+            "mark" => Ok(Expr::Host(HostTest::Mark(self.marks()?))),
+            "ct" => {
+                self.advance();
+                if self.word() != "mark" {
+                    return self.fail("mark, as in ct mark 0x10");
+                }
+                Ok(Expr::Host(HostTest::ConnectionMark(self.marks()?)))
+            }
+            "priority" => {
+                self.advance();
+                let priorities = self.values(priority, "a priority such as 6 or 1:10")?;
+                Ok(Expr::Host(HostTest::Priority(priorities)))
+            }
+            "cgroup" => self.cgroup(),
             _ => self.end(None),
         }
+    }
+
+    fn marks(&mut self) -> Parsed<Box<[MaskedMark]>> {
+        self.advance();
+        self.values(mark, "a mark such as 0x10, or 0x10/0xf0 where some bits count")
+    }
+
+    /// A value or a set of them.
+    fn values<T>(&mut self, read: fn(&str) -> Option<T>, expected: &str) -> Parsed<Box<[T]>> {
+        self.count()?;
+        let values = self.set(|parser| {
+            let Some(value) = read(parser.word()) else { return parser.fail(expected) };
+            parser.advance();
+            Ok(value)
+        })?;
+        Ok(values.into())
+    }
+
+    fn cgroup(&mut self) -> Parsed<Expr> {
+        self.advance();
+        let path = self.word().trim_matches('/');
+        let is_name = |name: &str| !matches!(name, "" | "." | "..");
+        if !path.split('/').all(is_name) || !path.starts_with(|c: char| !"(){},!<>=&|".contains(c))
+        {
+            return self.fail("the path of a control group such as system.slice/backup.service");
+        }
+        self.count()?;
+        let group = Cgroup::new(path);
+        self.advance();
+        Ok(Expr::Host(HostTest::Cgroup(group)))
     }
 
     /// `ip` or `ip6`, alone or before what it is about.
@@ -385,6 +429,36 @@ impl<'a> Parser<'a> {
         })?;
         Ok(nets.into())
     }
+}
+
+/// `16`, `0x10` or `0x10/0xf0`.
+fn mark(word: &str) -> Option<MaskedMark> {
+    let (value, mask) = match word.split_once('/') {
+        Some((value, mask)) => (value, number32(mask)?),
+        None => (word, u32::MAX),
+    };
+    Some(MaskedMark::new(number32(value)?, mask))
+}
+
+/// `6`, `0x6`, or `1:10` of two hexadecimal numbers as for tc.
+fn priority(word: &str) -> Option<u32> {
+    let half = |digits: &str| is_plain(digits).then(|| u16::from_str_radix(digits, 16).ok())?;
+    match word.split_once(':') {
+        Some((major, minor)) => Some(u32::from(half(major)?) << 16 | u32::from(half(minor)?)),
+        None => number32(word),
+    }
+}
+
+fn number32(digits: &str) -> Option<u32> {
+    match digits.strip_prefix("0x") {
+        Some(digits) => is_plain(digits).then(|| u32::from_str_radix(digits, 16).ok())?,
+        None => is_plain(digits).then(|| digits.parse().ok())?,
+    }
+}
+
+/// Whether digits have no sign.
+fn is_plain(digits: &str) -> bool {
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// `10.7.0.1` or `10.0.0.0/8`; bits past the prefix do not count.

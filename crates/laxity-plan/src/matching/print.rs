@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::words::{CODE_POINTS, ECN, PROTOCOLS, WITH_PORTS, name};
-use super::{Expr, Match, Net, Numbers, Side, Version};
+use super::{Expr, HostTest, MaskedMark, Match, Net, Numbers, Side, Version};
 
 impl Display for Match {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -41,6 +41,7 @@ impl Display for Expr {
             Expr::Tagged(true) => f.write_str("tagged"),
             Expr::Tagged(false) => f.write_str("untagged"),
             Expr::Vlan(numbers) => write!(f, "vlan {}", NamedNumbers(numbers, &[])),
+            Expr::Host(test) => test.fmt(f),
             Expr::Not(inner) if inner.is_one_test() => write!(f, "not {inner}"),
             Expr::Not(inner) => write!(f, "not ({inner})"),
             Expr::All(parts) => {
@@ -118,6 +119,38 @@ impl Display for Net {
             self.address.fmt(f)
         } else {
             write!(f, "{}/{}", self.address, self.prefix)
+        }
+    }
+}
+
+impl Display for HostTest {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            HostTest::Mark(marks) => {
+                f.write_str("mark ")?;
+                set(f, marks, |f, mark| mark.fmt(f))
+            }
+            HostTest::ConnectionMark(marks) => {
+                f.write_str("ct mark ")?;
+                set(f, marks, |f, mark| mark.fmt(f))
+            }
+            HostTest::Priority(priorities) => {
+                f.write_str("priority ")?;
+                set(f, priorities, |f, priority| match priority >> 16 {
+                    0 => priority.fmt(f),
+                    major => write!(f, "{major:x}:{:x}", priority & 0xffff),
+                })
+            }
+            HostTest::Cgroup(group) => write!(f, "cgroup {}", group.path),
+        }
+    }
+}
+
+impl Display for MaskedMark {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.parts() {
+            (value, u32::MAX) => write!(f, "{value:#x}"),
+            (value, mask) => write!(f, "{value:#x}/{mask:#x}"),
         }
     }
 }

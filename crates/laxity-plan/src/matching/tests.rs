@@ -300,6 +300,19 @@ fn addresses() -> impl Strategy<Value = Box<[Net]>> {
     prop_oneof![four, six].prop_map(Vec::into_boxed_slice)
 }
 
+fn host_tests() -> impl Strategy<Value = HostTest> {
+    let mask = prop_oneof![Just(u32::MAX), any::<u32>()];
+    let mark = (any::<u32>(), mask).prop_map(|(value, mask)| MaskedMark::new(value, mask));
+    let marks = prop::collection::vec(mark, 1..3).prop_map(Vec::into_boxed_slice);
+    let priorities = prop::collection::vec(any::<u32>(), 1..3).prop_map(Vec::into_boxed_slice);
+    prop_oneof![
+        marks.clone().prop_map(HostTest::Mark),
+        marks.prop_map(HostTest::ConnectionMark),
+        priorities.prop_map(HostTest::Priority),
+        "[a-z]{1,3}(/[a-z@.-]{0,3}[a-z])?".prop_map(|path| HostTest::Cgroup(Cgroup::new(&path))),
+    ]
+}
+
 fn expressions() -> impl Strategy<Value = Expr> {
     let side = || prop::sample::select(vec![Side::Source, Side::Destination, Side::Any]);
     let protocol = prop::sample::select(vec![1, 6, 17, 33, 47, 132, 200]);
@@ -316,6 +329,7 @@ fn expressions() -> impl Strategy<Value = Expr> {
         numbers(3).prop_map(Expr::Ecn),
         numbers(7).prop_map(Expr::Pcp),
         any::<bool>().prop_map(Expr::Tagged),
+        host_tests().prop_map(Expr::Host),
     ];
     test.prop_recursive(5, 40, 4, |inner| {
         prop_oneof![
@@ -324,6 +338,48 @@ fn expressions() -> impl Strategy<Value = Expr> {
             prop::collection::vec(inner, 2..4).prop_map(Expr::either),
         ]
     })
+}
+
+#[test]
+fn what_a_host_knows_of_its_packets() {
+    let host =
+        HostMarks { mark: 0x25, connection_mark: 7, priority: 0x1_0010, cgroups: [9, 3, 0, 0] };
+    let headers = Headers { host, ..Headers::default() };
+    for (text, expected) in [
+        ("mark 0x25", true),
+        ("mark 37", true),
+        ("mark 0x20", false),
+        ("mark 0x20/0xf0", true),
+        ("mark {1, 0x25}", true),
+        ("ct mark 7", true),
+        ("ct mark 8", false),
+        ("priority 1:10", true),
+        ("priority {6, 0x10010}", true),
+        ("priority 6", false),
+        ("not mark 0 and ct mark 7", true),
+    ] {
+        assert_eq!(parse(text).matches(&headers), expected, "{text}");
+    }
+    let mut group = parse("udp or cgroup system.slice/backup.service/");
+    assert!(!group.matches(&headers), "it was not looked up");
+    group
+        .find_cgroups(|path| if path == "system.slice/backup.service" { Ok(3) } else { Err(()) })
+        .unwrap();
+    assert!(group.matches(&headers) && group.expr().needs_host());
+    assert!(!group.matches(&Headers::default()));
+    assert_eq!(group.find_cgroups(|_| Err("gone")), Err("gone"));
+    for refused in [
+        "mark",
+        "mark x",
+        "mark 1/",
+        "ct 7",
+        "priority 1:",
+        "priority 12345:1",
+        "cgroup",
+        "cgroup a/../b",
+    ] {
+        assert!(refused.parse::<Match>().is_err(), "{refused}");
+    }
 }
 
 proptest! {

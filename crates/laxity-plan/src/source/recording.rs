@@ -17,6 +17,13 @@ pub(super) fn read(
         return Err(Fault::at(&file.span, "`file` is empty: write a path"));
     }
     let filter = raw.r#match.as_ref().map(|filter| matching(filter, context.text)).transpose()?;
+    if let (Some(filter), Some(raw)) = (&filter, &raw.r#match)
+        && filter.expr().needs_host()
+    {
+        let what = "`match` tests `mark`, `ct mark`, `priority` or `cgroup`, which are not in a capture: test \
+                    what is in its frames";
+        return Err(Fault::at(&raw.span, what));
+    }
     let plan = context.plan;
     let mut path = Hops::default();
     for (class, _) in plan.leaves() {

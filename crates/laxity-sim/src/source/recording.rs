@@ -49,6 +49,9 @@ pub fn read_recording<'a>(
     let refuse = |problem| Err(SimError::Recording { path: path.clone(), problem });
     let kind = Kind::from_head(&head);
     let input = Cursor::new(head).chain(input);
+    if let (Kind::Pcap | Kind::PcapNg, Some(class)) = (&kind, plan.host_class()) {
+        return refuse(RecordingProblem::HostMarks(class.name.clone()));
+    }
     match kind {
         Kind::Pcap | Kind::PcapNg if source.is_some() => refuse(RecordingProblem::NoSources),
         Kind::Pcap => {

@@ -52,6 +52,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
             ),
         });
     }
+    if let Some(class) = plan.host_class() {
+        return Err(Refusal::new(
+            format!("`match` of class {}", class.name),
+            "filters here tell packets by their headers, not by `mark`, `ct mark`, `priority` or `cgroup`",
+            "test headers, or run the plan by `laxity live --dev`",
+        ));
+    }
     if plan.link.trace.is_some() {
         return Err(Refusal::new(
             "`rate-trace`",

@@ -56,6 +56,7 @@ pub(crate) fn headers() -> impl Strategy<Value = Headers> {
             pcp: tag.map(|(_, pcp)| pcp),
             ip,
             ports: has_ports.then_some(Ports { source, destination }),
+            ..Headers::default()
         }
     })
 }

@@ -16,28 +16,37 @@ use crate::args::value::{duration, whole};
 #[command(after_help = "\
 Examples: laxity live --demo
           laxity live examples/home-uplink.toml --in eth1 --out eth0
+          laxity live up.toml --dev eth0 --ingress down.toml
           laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
 
-Bridges two interfaces or, with --port, runs nodes of the plan's network. The kernel's own stack sees the frames
-too, so the interfaces should have no addresses. Where the plan has the link's `rate` found, its reflectors are
-sent pings, and time stamps of TCP are watched. SIGHUP reloads the plans without losing a packet; SIGTERM and
-SIGINT send what is queued and end. Needs CAP_NET_RAW, and CAP_SYS_NICE to be on time; gives up all privileges
-once the interfaces are open.
+Bridges two interfaces; with --dev orders what this host itself sends and receives at an interface; with --port
+runs nodes of the plan's network. Interfaces that are bridged should have no addresses, as the kernel's own stack
+sees the frames too; with --dev everything stays as it is. Where the plan has the link's `rate` found, its
+reflectors are sent pings, and time stamps of TCP are watched. SIGHUP reloads the plans without losing a packet;
+SIGTERM and SIGINT send what is queued and end. Needs CAP_NET_RAW, with --dev CAP_NET_ADMIN and CAP_BPF, and
+CAP_SYS_NICE to be on time; gives up all privileges once the interfaces are open.
 
-Guide: docs/live.md")]
+Guides: docs/live.md, docs/router.md")]
 pub(crate) struct Live {
     /// The plan of what is sent at --out, or of a network.
     #[arg(required_unless_present = "demo")]
     pub plan: Option<PathBuf>,
     /// Where the frames arrive that the plan is for.
-    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
+    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["dev", "port", "demo"])]
     pub from: Option<String>,
     /// Where they leave: the interface before the link.
-    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
+    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["dev", "port", "demo"])]
     pub to: Option<String>,
     /// A plan for the way back. Without one frames go as they come.
     #[arg(long, value_name = "PLAN")]
     pub back: Option<PathBuf>,
+    /// An interface of this host, such as a router's uplink: the plan is for what leaves there. The
+    /// interface keeps its addresses, and the host its routes, firewall and connections.
+    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["from", "to", "back", "port", "backend"])]
+    pub dev: Option<String>,
+    /// With --dev: a plan for what arrives there. Without one it arrives as it comes.
+    #[arg(long, value_name = "PLAN", requires = "dev")]
+    pub ingress: Option<PathBuf>,
     /// In a network: the interface at which a node's link to a neighbour is; one for every link of
     /// the node.
     #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back"])]

@@ -117,6 +117,8 @@ fn decided(expr: &Expr) -> Result<Decisions, TooManyRules> {
         Expr::Address(side, nets) => at_sides(side, &|side| {
             nets.iter().map(|net| those(&|packets| packets.within(side, *net))).collect()
         }),
+        // Plans with such tests are refused before.
+        Expr::Host(_) => Vec::new(),
         Expr::Not(inner) => {
             let inner = decided(inner)?;
             let mut all: Decisions =

@@ -1,0 +1,386 @@
+//! `laxity live --dev` at the uplink of a router in namespaces of the test's own: addresses are
+//! translated, two hosts are behind it, and a provider is before it.
+
+use std::io::{BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::{ChildStderr, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laxity_linux::namespace::Namespace;
+
+use crate::datagrams::uninterrupted;
+use crate::folder::Folder;
+use crate::live::link::{Running, wait_for};
+
+const UP: &str = "version = 1
+link.rate = '20mbit'
+scheduler.kind = 'edf'
+[class.call]
+deadline = '10ms'
+arrival = { bucket = '3kB', rate = '2mbit', packet = '300b' }
+match = 'udp dport 5000 and (saddr 192.168.7.11 or saddr fd07::11)'
+[class.marked]
+match = 'mark 0x20/0xf0'
+[class.connection]
+match = 'ct mark 7'
+[class.own]
+match = 'priority 6'
+[class.second]
+match = 'saddr 192.168.7.12'
+[class.rest]
+";
+
+const DOWN: &str = "version = 1
+link.rate = '20mbit'
+scheduler.kind = 'edf'
+[class.first]
+match = 'daddr 192.168.7.11 or daddr fd07::11'
+[class.connection]
+match = 'ct mark 7'
+[class.rest]
+";
+
+/// Marks for the plans, beside what translates addresses.
+const FIREWALL: &str = "table inet router {
+    chain translate {
+        type nat hook postrouting priority srcnat;
+        oifname \"wan\" masquerade
+    }
+    chain marks {
+        type filter hook forward priority mangle;
+        oifname \"wan\" udp dport 5001 meta mark set 0x25
+        oifname \"wan\" udp dport 5002 ct mark set 7
+    }
+}
+";
+
+/// The provider's address.
+const PROVIDER: [&str; 2] = ["198.51.100.1", "fd51::1"];
+
+/// A router with two hosts inside and a provider outside.
+struct Lab {
+    router: Namespace,
+    provider: Namespace,
+    hosts: [Namespace; 2],
+}
+
+impl Lab {
+    /// None where it cannot be had, and then it says so.
+    fn new() -> Option<Lab> {
+        if let Some(missing) = ["ip", "nft", "tc"].into_iter().find(|it| !is_installed(it)) {
+            eprintln!("SKIPPED: {missing} is not installed");
+            return None;
+        }
+        if !is_able() {
+            eprintln!(
+                "SKIPPED: programs for traffic control are root's, outside of user namespaces"
+            );
+            return None;
+        }
+        let [router, provider, first, second] = [(); 4].map(|()| namespace());
+        router.veth("wan", &provider, "eth").unwrap();
+        let hosts = [(first, "lan1", 11u8), (second, "lan2", 12)];
+        let hosts = hosts.map(|(host, port, last)| {
+            router.veth(port, &host, "eth").unwrap();
+            give(&host, "eth", &format!("192.168.7.{last}/24"), &format!("fd07::{last}/64"));
+            run(&host, "ip route add default via 192.168.7.1");
+            run(&host, "ip route add default via fd07::1");
+            host
+        });
+        router.bridge("lan", &["lan1", "lan2"]).unwrap();
+        give(&router, "lan", "192.168.7.1/24", "fd07::1/64");
+        give(&router, "wan", "198.51.100.2/24", "fd51::2/64");
+        give(&provider, "eth", "198.51.100.1/24", "fd51::1/64");
+        let forwards = ["ipv4/ip_forward", "ipv6/conf/all/forwarding"];
+        forwards.iter().for_each(|setting| set(&router, setting, "1"));
+        let lab = Lab { router, provider, hosts };
+        lab.firewall(FIREWALL);
+        Some(lab)
+    }
+
+    fn firewall(&self, rules: &str) {
+        let load = || {
+            let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn()?;
+            nft.stdin.take().expect("it is piped").write_all(rules.as_bytes())?;
+            nft.wait()
+        };
+        assert!(self.router.run(load).unwrap().unwrap().success());
+    }
+
+    /// What the router's tools show.
+    fn shown(&self) -> String {
+        let shown =
+            ["ip link", "ip addr", "ip route", "ip -6 route", "tc qdisc", "nft list ruleset"];
+        shown.map(|command| run(&self.router, command)).concat()
+    }
+
+    /// Has a host send datagrams to a port of the provider, each until it has come and was
+    /// answered.
+    fn call(&self, from: &Namespace, to: &str, count: usize) {
+        let to: SocketAddr = to.parse().unwrap();
+        let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+        let caller = from.run(|| UdpSocket::bind(any).unwrap()).unwrap();
+        let called = self.provider.run(|| UdpSocket::bind(to).unwrap()).unwrap();
+        let patience = Some(Duration::from_millis(200));
+        [&caller, &called].iter().for_each(|socket| socket.set_read_timeout(patience).unwrap());
+        for _ in 0..count {
+            let answered = (0..50).any(|_| {
+                // Whoever has no address yet, or no way, cannot send.
+                let _ = caller.send_to(&[7; 100], to);
+                let heard = uninterrupted(|| called.recv_from(&mut [0; 200]));
+                let Ok((_, caller_outside)) = heard else { return false };
+                called.send_to(&[8; 100], caller_outside).unwrap();
+                uninterrupted(|| caller.recv(&mut [0; 200])).is_ok()
+            });
+            assert!(answered, "{to}");
+        }
+    }
+
+    /// A connection from a host to a port of the provider, both ends.
+    fn connect(&self, from: &Namespace, to: &str) -> [TcpStream; 2] {
+        let listener = self.provider.run(|| TcpListener::bind(to).unwrap()).unwrap();
+        let near = from.run(|| TcpStream::connect(to).unwrap()).unwrap();
+        let (far, _) = listener.accept().unwrap();
+        let ends = [near, far];
+        ends.iter().for_each(|end| end.set_read_timeout(Some(Duration::from_secs(20))).unwrap());
+        ends
+    }
+}
+
+/// Sends so many bytes from the one end to the other and looks at them there.
+fn transfer([from, to]: [&TcpStream; 2], count: usize) {
+    let bytes: Vec<u8> = (0..count).map(|at| (at % 251) as u8).collect();
+    thread::scope(|scope| {
+        scope.spawn(|| { from }.write_all(&bytes).unwrap());
+        let mut heard = vec![0; count];
+        { to }.read_exact(&mut heard).unwrap();
+        assert!(heard == bytes);
+    });
+}
+
+/// The command at the router's uplink.
+struct Shaper {
+    running: Running,
+    said: BufReader<ChildStderr>,
+}
+
+impl Shaper {
+    fn start(lab: &Lab, folder: &Folder, more: &[&str]) -> Shaper {
+        let arguments = ["live", "up.toml", "--dev", "wan", "--priority", "0"];
+        let mut command = folder.command(&[&arguments[..], more].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = Running(lab.router.run(|| command.spawn().unwrap()).unwrap());
+        let said = BufReader::new(running.0.stderr.take().unwrap());
+        let mut shaper = Shaper { running, said };
+        shaper.says("at wan");
+        shaper
+    }
+
+    fn says(&mut self, text: &str) {
+        wait_for(&mut self.said, text);
+    }
+
+    /// Asks for the end, and tells what was printed.
+    fn end(mut self) -> String {
+        self.running.signal("-TERM");
+        let mut printed = String::new();
+        self.running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        let mut said = String::new();
+        self.said.read_to_string(&mut said).unwrap();
+        assert_eq!(self.running.0.wait().unwrap().code(), Some(0), "{said}{printed}");
+        printed
+    }
+}
+
+fn folder() -> Folder {
+    let folder = Folder::with_plan(UP);
+    std::fs::write(folder.path("up.toml"), UP).unwrap();
+    std::fs::write(folder.path("down.toml"), DOWN).unwrap();
+    folder
+}
+
+/// How many packets of a class arrived, by the first table that has it.
+fn arrived(printed: &str, class: &str) -> usize {
+    let mut lines = printed.lines().filter(|line| line.split_whitespace().next() == Some(class));
+    let line = lines.next().unwrap_or_else(|| panic!("no {class} in {printed}"));
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Both ways and both versions of IP, by inside addresses, marks of packets and of connections;
+/// conversations go on from before until after.
+#[test]
+fn a_router_keeps_its_connections_and_the_plan_sees_who_is_inside() {
+    let Some(lab) = Lab::new() else { return };
+    let folder = folder();
+    let before = lab.shown();
+    let [near, far] = lab.connect(&lab.hosts[1], "198.51.100.1:80");
+    transfer([&near, &far], 10_000);
+    let shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml"]);
+    for provider in PROVIDER {
+        let at = |port: u16| SocketAddr::new(provider.parse().unwrap(), port).to_string();
+        lab.call(&lab.hosts[0], &at(5000), 10);
+        lab.call(&lab.hosts[1], &at(5001), 5);
+        lab.call(&lab.hosts[0], &at(5002), 5);
+        let [upload, served] = lab.connect(&lab.hosts[0], &at(81));
+        transfer([&upload, &served], 1_000_000);
+        transfer([&served, &upload], 1_000_000);
+    }
+    transfer([&near, &far], 1_000_000);
+    transfer([&far, &near], 1_000_000);
+    let printed = shaper.end();
+    assert_eq!(arrived(&printed, "call"), 20, "{printed}");
+    assert_eq!(arrived(&printed, "marked"), 10, "{printed}");
+    assert_eq!(arrived(&printed, "connection"), 10, "{printed}");
+    assert!(arrived(&printed, "second") > 600, "what was connected before: {printed}");
+    assert!(arrived(&printed, "first") > 1400 + 20, "{printed}");
+    transfer([&near, &far], 10_000);
+    assert!(!printed.contains("Lost at"), "{printed}");
+    assert_eq!(lab.shown(), before);
+}
+
+/// An uplink that gets another address, goes down, and is removed and made again.
+#[test]
+fn an_uplink_changes_while_it_is_shaped() {
+    let Some(lab) = Lab::new() else { return };
+    let folder = folder();
+    let mut shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml"]);
+    lab.call(&lab.hosts[0], "198.51.100.1:5000", 3);
+    run(&lab.router, "ip addr del 198.51.100.2/24 dev wan");
+    run(&lab.router, "ip addr add 198.51.100.77/24 dev wan");
+    lab.call(&lab.hosts[0], "198.51.100.1:5000", 3);
+    lab.router.switch("wan", false).unwrap();
+    shaper.says("wan is down");
+    lab.router.switch("wan", true).unwrap();
+    shaper.says("wan is up");
+    lab.call(&lab.hosts[0], "198.51.100.1:5000", 3);
+    lab.router.remove("wan").unwrap();
+    shaper.says("wan is gone");
+    lab.router.veth("wan", &lab.provider, "eth").unwrap();
+    shaper.says("wan is back");
+    give(&lab.router, "wan", "198.51.100.2/24", "fd51::2/64");
+    give(&lab.provider, "eth", "198.51.100.1/24", "fd51::1/64");
+    lab.call(&lab.hosts[0], "198.51.100.1:5000", 3);
+    let printed = shaper.end();
+    assert_eq!(arrived(&printed, "call"), 12, "{printed}");
+    assert!(arrived(&printed, "first") >= 12, "{printed}");
+}
+
+/// Killed while both ways are busy: connectivity is back within a second, and nothing is left.
+#[test]
+fn a_router_is_as_it_was_when_the_process_is_killed() {
+    let Some(lab) = Lab::new() else { return };
+    let folder = folder();
+    let before = lab.shown();
+    let kills = std::env::var("LAXITY_KILLS").map_or(5, |kills| kills.parse().unwrap());
+    let mut longest = Duration::ZERO;
+    for number in 0..kills {
+        let [near, far] = lab.connect(&lab.hosts[0], "198.51.100.1:80");
+        let mut shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml"]);
+        // At other moments of its life each time: 0 to 99 ms.
+        let moment = Duration::from_millis(number * 37 % 100);
+        thread::scope(|scope| {
+            scope.spawn(|| transfer([&near, &far], 3_000_000));
+            thread::sleep(moment);
+            shaper.running.0.kill().unwrap();
+            let killed = Instant::now();
+            lab.call(&lab.hosts[1], "198.51.100.1:5003", 1);
+            longest = longest.max(killed.elapsed());
+        });
+        shaper.running.0.wait().unwrap();
+        assert_eq!(lab.shown(), before);
+    }
+    println!("{kills} kills, connectivity back after at most {longest:?}");
+    assert!(longest < Duration::from_secs(1), "{longest:?}");
+}
+
+/// A process's own packets, by its control group.
+#[test]
+fn a_control_group_has_a_class() {
+    let Some(lab) = Lab::new() else { return };
+    let group = laxity_linux::cgroup::root().map(|root| root.join("laxity-test-dev"));
+    let Some(group) = group.ok().filter(|group| std::fs::create_dir_all(group).is_ok()) else {
+        return eprintln!("SKIPPED: no control group of version 2 can be made");
+    };
+    let folder = folder();
+    let named = UP.replace("priority 6", "cgroup laxity-test-dev");
+    std::fs::write(folder.path("up.toml"), named).unwrap();
+    let shaper = Shaper::start(&lab, &folder, &[]);
+    // Bash's own file that sends: a child in the group.
+    let send =
+        format!("echo $$ > {}/cgroup.procs; echo > /dev/udp/198.51.100.1/5004", group.display());
+    let bash = || Command::new("bash").args(["-c", &send]).status().unwrap();
+    // The first is lost if the neighbour is not known yet.
+    lab.call(&lab.router, "198.51.100.1:5003", 1);
+    for _ in 0..3 {
+        assert!(lab.router.run(bash).unwrap().success());
+    }
+    let printed = shaper.end();
+    std::fs::remove_dir(&group).unwrap();
+    assert_eq!(arrived(&printed, "own"), 3, "{printed}");
+    let refused = folder.laxity(&["live", "up.toml", "--dev", "lo"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let said = "class `own`: there is no control group laxity-test-dev";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+}
+
+/// What a bridge, a capture and the kernel's disciplines do not know is refused there.
+#[test]
+fn marks_are_refused_where_they_are_not_seen() {
+    let folder = folder();
+    let mut capture = 0xa1b2_c3d4_u32.to_le_bytes().to_vec();
+    capture.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]);
+    std::fs::write(folder.path("empty.pcap"), capture).unwrap();
+    let run = folder.laxity(&["run", "up.toml", "--arrivals", "empty.pcap"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("class `marked` tests `mark`"), "{}", run.stderr);
+    let export = folder.laxity(&["export", "tc", "up.toml", "--dev", "eth0"]);
+    assert!(export.stderr.contains("`match` of class marked"), "{}", export.stderr);
+    let Some((between, _hosts)) = crate::live::link::hosts() else { return };
+    let arguments = ["live", "up.toml", "--in", "a", "--out", "b", "--priority", "0"];
+    let bridge = between.run(|| folder.command(&arguments).output().unwrap()).unwrap();
+    let said = String::from_utf8(bridge.stderr).unwrap();
+    assert_eq!(bridge.status.code(), Some(2), "{said}");
+    assert!(said.contains("class `marked` tests `mark`") && said.contains("--dev alone"), "{said}");
+}
+
+fn namespace() -> Namespace {
+    let namespace = Namespace::new().unwrap();
+    // Addresses of IPv6 are used at once.
+    for all in ["all", "default"] {
+        set(&namespace, &format!("ipv6/conf/{all}/accept_dad"), "0");
+    }
+    namespace
+}
+
+fn set(within: &Namespace, setting: &str, value: &str) {
+    let path = format!("/proc/sys/net/{setting}");
+    within.run(|| std::fs::write(path, value)).unwrap().unwrap();
+}
+
+fn give(to: &Namespace, interface: &str, v4: &str, v6: &str) {
+    for address in [v4, v6] {
+        run(to, &format!("ip addr add {address} dev {interface}"));
+    }
+}
+
+/// Runs a command there, and returns what it printed.
+fn run(within: &Namespace, command: &str) -> String {
+    let mut words = command.split(' ');
+    let mut program = Command::new(words.next().unwrap());
+    let output = within.run(|| program.args(words).output()).unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+/// Whether programs may be attached: root outside of user namespaces.
+fn is_able() -> bool {
+    let is_outside = std::fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
+    is_outside && Namespace::new().is_ok()
+}
