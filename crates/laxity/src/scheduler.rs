@@ -285,6 +285,8 @@ named! {
         Pie = "pie",
         /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
         DualPi2 = "dualpi2",
+        /// COBALT: packets had been waiting for too long, or too many had come before.
+        Cobalt = "cobalt",
         /// It had been demoted for breaking its class's arrival curve, and there was no room left
         /// for it.
         Demoted = "demoted",
