@@ -5,10 +5,12 @@
 //! editors.
 
 mod class;
+mod code_point;
 mod curve;
 mod dist;
 mod form;
 mod fragments;
+mod host;
 mod limit;
 mod lists;
 mod network;
@@ -30,9 +32,11 @@ use serde::Deserialize;
 use crate::model::QueueLimit;
 
 pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
+use code_point::CodePoint;
 pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
+pub(crate) use host::HostPair;
 pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
 pub(crate) use overhead::Overhead;
@@ -50,9 +54,11 @@ pub(crate) use way::Way;
 form::in_forms! {
     [] Arrivals;
     [] Classes;
+    [] CodePoint;
     [] Count;
     [] Curve;
     [] Lengths;
+    [] HostPair;
     [] Links;
     [] Loss;
     [] Nodes;
