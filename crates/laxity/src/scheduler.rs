@@ -3,7 +3,7 @@
 use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
 use crate::named::named;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
@@ -26,6 +26,12 @@ pub trait Scheduler {
     /// another for it. Schedulers that wrap others, or that have limits, override this.
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.enqueue(now, packet, drops);
+    }
+
+    /// Says between which hosts a flow goes, before its packets come. Disciplines that share by
+    /// hosts listen, and schedulers that wrap others pass it on.
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        let _ = (class, flow, hosts);
     }
 
     /// Chooses the packet whose transmission starts at `now`.
@@ -67,6 +73,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         (**self).take_over(now, packet, drops);
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        (**self).introduce(class, flow, hosts);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -1,6 +1,7 @@
 //! The forwarder as its callers use it, over random plans, traffic and wake-ups.
 
 mod classes;
+mod hosts;
 mod replay;
 mod theorem;
 mod times;

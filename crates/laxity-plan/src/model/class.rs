@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{ClassId, FlowId, Hosts};
 use laxity::police::{Police, TokenBucket};
 use laxity::sched::Late;
-use laxity::sched::cake::Hosts;
 use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;

@@ -1,6 +1,7 @@
 //! What is read, and every way in which a plan is refused.
 
 mod accepted;
+mod cake;
 mod hierarchies;
 mod inside;
 mod keys;

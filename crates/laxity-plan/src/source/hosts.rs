@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use laxity::packet::{ClassId, FlowId};
-use laxity::sched::cake::{HostId, Hosts};
+use laxity::packet::{ClassId, FlowId, HostId, Hosts};
 
 use crate::model::{Class, ModelSource, Source, TcpSource};
 use crate::raw::{At, HostPair};

@@ -1,6 +1,7 @@
 //! Whole runs against what theory and arithmetic say.
 
 mod ecn;
+mod hosts;
 mod theory;
 
 use std::mem;

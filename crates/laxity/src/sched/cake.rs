@@ -2,6 +2,7 @@
 //! comprehensive queue management solution for home gateways*), as Linux 6.1 dispatches.
 
 mod diffserv;
+mod directory;
 mod explain;
 mod isolation;
 mod set;
@@ -15,12 +16,12 @@ use alloc::vec::Vec;
 use rand_pcg::Pcg32;
 
 pub use diffserv::Diffserv;
-pub use isolation::{CakeClass, HostId, Hosts, Isolation};
+pub use isolation::{CakeClass, Isolation};
 
 use crate::aqm::{Fate, Limit};
 use crate::error::{SetupError, check};
 use crate::explain::Explain;
-use crate::packet::Packet;
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::queue::{Fifos, WinnerTree};
 use crate::sched::fq_codel::mix;
 use crate::scheduler::{
@@ -28,6 +29,7 @@ use crate::scheduler::{
     turn_away,
 };
 use crate::units::{Nanos, Rate};
+use directory::Directory;
 use set::WAYS;
 use shaper::Shaper;
 use tin::Tin;
@@ -115,6 +117,9 @@ pub struct Cake {
     /// a queue wins, not with every packet that leaves.
     largest: WinnerTree<u64>,
     shaper: Option<Shaper>,
+    /// The hosts of flows that were introduced, if any was.
+    introduced: Option<Directory>,
+    salt: u64,
     backlog: Backlog,
     random: Pcg32,
 }
@@ -148,6 +153,8 @@ impl Cake {
             packets: Fifos::new(all),
             largest: WinnerTree::new(all, !0),
             shaper: settings.shapes.then(|| Shaper::new(settings.rate)),
+            introduced: None,
+            salt: mix(seed),
             backlog: Backlog::default(),
             random: Pcg32::new(seed, 0),
         })
@@ -156,7 +163,9 @@ impl Cake {
     /// The tin of a packet, and what tells its flow from others there.
     fn tin_and_key(&self, packet: &Packet) -> (usize, u64, Hosts) {
         let class = &self.classes[packet.class.index()];
-        let hosts = class.hosts(packet.flow);
+        let introduced = self.introduced.as_ref();
+        let hosts = introduced.and_then(|introduced| introduced.find(packet.class, packet.flow));
+        let hosts = hosts.unwrap_or_else(|| class.hosts(packet.flow));
         let tin = self.settings.diffserv.tin(class.dscp);
         (tin, self.settings.isolation.key(packet, hosts), hosts)
     }
@@ -283,6 +292,11 @@ impl Scheduler for Cake {
         }
     }
 
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        let introduced = self.introduced.get_or_insert_with(|| Directory::new(self.salt));
+        introduced.insert(class, flow, hosts);
+    }
+
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let opens_at = self.shaper.map_or(now, |shaper| shaper.opens_at().max(now));
         (self.backlog.packets > 0).then_some(opens_at)
@@ -297,6 +311,7 @@ impl Scheduler for Cake {
         self.tins.iter().map(Tin::footprint).sum::<usize>()
             + self.classes.capacity() * size_of::<CakeClass>()
             + hosts.sum::<usize>()
+            + self.introduced.as_ref().map_or(0, Directory::footprint)
             + self.packets.footprint()
             + self.largest.footprint()
     }

@@ -12,7 +12,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::cake::{CakeClass, CakeSettings, Diffserv, HostId, Hosts};
+use super::cake::{CakeClass, CakeSettings, Diffserv};
 use super::dualpi2::DualPi2Settings;
 use super::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
@@ -25,7 +25,7 @@ use super::{
     Share, Wf2q, Wfq,
 };
 use crate::aqm::{CoDel, DropTail, Limit};
-use crate::packet::{ClassId, FlowId, Packet};
+use crate::packet::{ClassId, FlowId, HostId, Hosts, Packet};
 use crate::scheduler::{DropReason, Scheduler, Withdraw};
 use crate::service::ServiceCurve;
 use crate::testing::{Arrival, Run, arrivals, drive};

@@ -2,32 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::packet::{FlowId, Packet};
-
-crate::id! {
-    /// A host, numbered by whoever knows the addresses.
-    pub struct HostId;
-}
-
-/// The two hosts between which a flow goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_structs, reason = "a packet has one source and one destination")]
-pub struct Hosts {
-    /// Who sends it.
-    pub source: HostId,
-    /// Who receives it.
-    pub destination: HostId,
-}
-
-impl Hosts {
-    /// Of what nobody knows: such flows count for no host.
-    pub const UNKNOWN: Hosts = Hosts { source: HostId::UNKNOWN, destination: HostId::UNKNOWN };
-}
-
-impl HostId {
-    /// No host.
-    pub const UNKNOWN: HostId = HostId(u32::MAX);
-}
+use crate::packet::{FlowId, Hosts, Packet};
 
 /// How the rate of a tin is shared. The names are those of `tc-cake(8)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

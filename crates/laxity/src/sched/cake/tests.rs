@@ -9,11 +9,11 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Cake, CakeClass, CakeSettings, Diffserv, HostId, Hosts, Isolation, mix};
+use super::{Cake, CakeClass, CakeSettings, Diffserv, Isolation, mix};
 use crate::aqm::Limit;
 use crate::aqm::tests::packet;
 use crate::link::Link;
-use crate::packet::{ClassId, Ecn, FlowId, Packet};
+use crate::packet::{ClassId, Ecn, FlowId, HostId, Hosts, Packet};
 use crate::scheduler::{DropReason, Scheduler, Withdraw};
 use crate::testing::gaps;
 use crate::units::{Nanos, Rate};
@@ -245,6 +245,33 @@ fn hosts_share_whatever_the_number_of_their_flows() {
     let settings = CakeSettings { isolation: Isolation::Flows, ..PATIENT };
     let shares = shares(std::vec![class], settings, &flows);
     assert!(shares.iter().all(|share| (share - 1.0 / 17.0).abs() < 0.001), "{shares:?}");
+}
+
+/// Hosts that are introduced are those that a class has from the start.
+#[test]
+fn who_is_introduced_is_known() {
+    let sent = |introduces: bool| {
+        let of_flow = |flow: u32| hosts(u32::from(flow == 16), 9);
+        let known = if introduces {
+            Vec::new()
+        } else {
+            (0..17).map(|flow| (FlowId(flow + 1), of_flow(flow))).collect()
+        };
+        let class = CakeClass { dscp: 0, hosts: known.into() };
+        let mut scheduler = Cake::new(std::vec![class], PATIENT, 3).unwrap();
+        if introduces {
+            (0..17).for_each(|flow| scheduler.introduce(ClassId(0), FlowId(flow), of_flow(flow)));
+        }
+        let mut ignore = |_: Packet, _: DropReason| {};
+        for number in 0..340 {
+            let packet = Packet { flow: FlowId(number % 17), length: 1_000, ..Packet::default() };
+            scheduler.enqueue(Nanos::ZERO, packet, &mut ignore);
+        }
+        let sent = (0..60).filter_map(|_| scheduler.dequeue(Nanos::ZERO, &mut ignore));
+        sent.map(|sent| sent.packet.flow).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(true), sent(false));
+    assert!(sent(true).iter().filter(|flow| flow.0 == 16).count() > 8);
 }
 
 /// While all tins have packets, each of them gets its threshold, and best effort the rest.

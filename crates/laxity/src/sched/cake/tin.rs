@@ -3,10 +3,11 @@
 
 use alloc::vec::Vec;
 
+use super::CakeSettings;
 use super::set::{Tags, Way};
 use super::shaper::ByteTime;
-use super::{CakeSettings, HostId, Hosts};
 use crate::aqm::{Cobalt, CobaltState};
+use crate::packet::{HostId, Hosts};
 use crate::units::Nanos;
 
 #[derive(Clone, Debug)]

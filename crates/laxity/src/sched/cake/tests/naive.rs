@@ -7,8 +7,8 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
 use crate::aqm::Limit;
-use crate::packet::Packet;
-use crate::sched::cake::{CakeClass, CakeSettings, Diffserv, HostId, Hosts, Isolation};
+use crate::packet::{HostId, Hosts, Packet};
+use crate::sched::cake::{CakeClass, CakeSettings, Diffserv, Isolation};
 use crate::scheduler::DropReason;
 
 /// The handles of packets that are dropped, with reasons.
