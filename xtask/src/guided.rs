@@ -30,7 +30,7 @@ const RUNS: [&str; 17] = [
     "run examples/dumbbell.toml --scheduler fifo --duration 300s --json",
     "run examples/backbone.toml --scheduler fifo --duration 2s --json",
     "run examples/backbone.toml --scheduler fifo --duration 2s --threads 2 --json",
-    "compare examples/home-uplink.toml --schedulers fifo,wfq,wf2q,drr,qfq,hfsc,priority,fq-codel,dualpi2,edf,dwcs --duration 20s --json",
+    "compare examples/home-uplink.toml --schedulers fifo,wfq,wf2q,drr,qfq,hfsc,priority,fq-codel,dualpi2,cake,edf,dwcs --duration 20s --json",
     "check examples/backbone.toml --json",
     "check examples/media-server.toml --json",
     "check examples/gps-over-edf.toml --json",

@@ -53,7 +53,7 @@ fn tester(plan: &Plan) -> &'static Tester {
 
 fn tester_of(kind: Kind) -> &'static Tester {
     match kind {
-        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => &Tester::NONE,
+        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Tdp => &Tester::NONE,
         Kind::Wfq => &fair::WFQ,
         Kind::Wf2q => &fair::WF2Q,
         Kind::Drr => &fair::DRR,

@@ -67,6 +67,11 @@ impl Cache {
         }
     }
 
+    /// The hash that sets depend on.
+    pub(crate) fn hasher(&self) -> Hasher {
+        self.hasher
+    }
+
     /// What these headers were found to be; `find` says the class of headers that are not known,
     /// and `number` the number of a flow of that class that is not.
     pub(crate) fn find(

@@ -1,6 +1,6 @@
 //! Which class and flow a frame belongs to.
 
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{ClassId, FlowId, Hosts};
 use laxity_plan::classify::Classifier;
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Class, Plan};
@@ -51,11 +51,27 @@ impl Sorter {
     /// The class and flow of a frame. It takes the same time whatever the number of classes if
     /// headers like its were seen lately, and as long as the matches up to the one that holds if
     /// not.
+    ///
+    /// A flow that has no number yet is introduced with its number and its hosts.
     #[inline]
-    pub fn sort(&mut self, headers: &Headers) -> Classification {
+    pub fn sort(
+        &mut self,
+        headers: &Headers,
+        introduce: impl FnOnce(Classification, Hosts),
+    ) -> Classification {
         let Sorter { classifier, default, cache, flows } = self;
         let find = || class_of(classifier, *default, headers);
-        cache.find(headers, find, |class| next_flow(flows, class))
+        let hasher = cache.hasher();
+        cache.find(headers, find, |class| {
+            let flow = next_flow(flows, class);
+            introduce(Classification { class, flow }, hasher.hosts(headers));
+            flow
+        })
+    }
+
+    /// The hosts of a frame.
+    pub(crate) fn hosts(&self, headers: &Headers) -> Hosts {
+        self.cache.hasher().hosts(headers)
     }
 
     /// The class of a frame.

@@ -7,6 +7,7 @@ use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
+use crate::cache::Classification;
 use crate::error::Refusal;
 use crate::event::{ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink};
 use crate::gate;
@@ -103,7 +104,10 @@ impl Forwarder {
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
         let now = gate::advance(&mut self.now, now);
         let Frame { headers, ecn, length, handle } = frame;
-        let found = self.followed.sorter.sort(&headers);
+        let PreparedPlan { sorter, port, .. } = &mut self.followed;
+        let found = sorter.sort(&headers, |Classification { class, flow }, hosts| {
+            port.introduce(class, flow, hosts);
+        });
         let length = self.followed.plan.link.accounted(length);
         let number = self.arrived;
         self.arrived += 1;

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use laxity::packet::{HostId, Hosts};
 use laxity_plan::matching::{Headers, HostMarks};
 
 /// All that a match may look at, and nothing else. The last words are what does not tell
@@ -78,6 +79,18 @@ impl Hasher {
             let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             mixed ^ (mixed >> 31)
         }))
+    }
+
+    /// The hosts of a frame, by their addresses.
+    pub(crate) fn hosts(&self, headers: &Headers) -> Hosts {
+        let host = |address: IpAddr| {
+            let [high, low] = halves(address);
+            HostId((self.hash(&[high, low, 0, 0, 0]) as u32).min(HostId::UNKNOWN.0 - 1))
+        };
+        headers.ip.map_or(Hosts::UNKNOWN, |ip| Hosts {
+            source: host(ip.source),
+            destination: host(ip.destination),
+        })
     }
 
     /// The hash of these words.

@@ -67,7 +67,7 @@ impl Forwarder {
     /// What is queued as it is under another plan, with handles and numbers, in the order of
     /// arrival.
     fn classes_under(&self, next: &mut PreparedPlan) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
-        let PreparedPlan { plan, sorter, .. } = next;
+        let PreparedPlan { plan, sorter, port, .. } = next;
         let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));
         let leaves: HashMap<&str, ClassId> = leaves.collect();
         let same =
@@ -80,9 +80,16 @@ impl Forwarder {
             let found = match same[queued.packet.class.index()] {
                 Some(class) if sorter.class_of(headers) != class => {
                     let flow = flows.entry((class, Conversation::new(headers)));
-                    Classification { class, flow: *flow.or_insert_with(|| sorter.next_flow(class)) }
+                    let flow = *flow.or_insert_with(|| {
+                        let flow = sorter.next_flow(class);
+                        port.introduce(class, flow, sorter.hosts(headers));
+                        flow
+                    });
+                    Classification { class, flow }
                 }
-                _ => sorter.sort(headers),
+                _ => sorter.sort(headers, |Classification { class, flow }, hosts| {
+                    port.introduce(class, flow, hosts);
+                }),
             };
             let packet = Packet { class: found.class, flow: found.flow, ..queued.packet };
             let class = &plan.classes[packet.class.index()];

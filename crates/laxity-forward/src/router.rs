@@ -191,7 +191,7 @@ impl Router {
         let mark = marks::packet_mark(head);
         let sent_in = input.as_mut().zip(mark).and_then(|(input, mark)| input.receive(came, mark));
         let headers = Headers::from_ethernet(head);
-        let found = self.sorter.sort(&headers);
+        let found = self.sorter.sort(&headers, |_, _| {});
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let (ecn, demoted) = (ds::ecn(head), false);
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: came, handle };

@@ -6,6 +6,7 @@
 //! To add a discipline, write its room, and add its word and its variant next to [`SchedulerSpec`].
 //! The matches below do not compile without them.
 
+mod cake;
 mod drr;
 mod dualpi2;
 mod dwcs;
@@ -42,6 +43,7 @@ impl Kind {
             Kind::Priority => &priority::ROOM,
             Kind::FqCodel => &fq_codel::ROOM,
             Kind::DualPi2 => &dualpi2::ROOM,
+            Kind::Cake => &cake::ROOM,
             Kind::Edf => &edf::ROOM,
             Kind::Dwcs => &dwcs::ROOM,
             Kind::Tdp => &tdp::ROOM,
@@ -74,6 +76,7 @@ impl SchedulerSpec {
             SchedulerSpec::Priority => &priority::Priority,
             SchedulerSpec::FqCodel(fq_codel) => fq_codel,
             SchedulerSpec::DualPi2(dualpi2) => dualpi2,
+            SchedulerSpec::Cake(cake) => cake,
             SchedulerSpec::Edf(edf) => edf,
             SchedulerSpec::Dwcs(dwcs) => dwcs,
             SchedulerSpec::Tdp(tdp) => tdp,

@@ -28,7 +28,8 @@ pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId};
 pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
 pub use scheduler::{
-    Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,
+    Assignment, BestEffort, BestEffortOrder, CakeSpec, EdfSpec, Late, SchedulerSpec, Scheduling,
+    TdpSpec,
 };
 pub use source::{Dist, Model, ModelSource, Recording, Source, SourceId};
 pub use tcp::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};

@@ -5,10 +5,12 @@
 //! editors.
 
 mod class;
+mod code_point;
 mod curve;
 mod dist;
 mod form;
 mod fragments;
+mod host;
 mod limit;
 mod lists;
 mod network;
@@ -32,9 +34,11 @@ use serde::Deserialize;
 use crate::model::QueueLimit;
 
 pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
+use code_point::CodePoint;
 pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
+pub(crate) use host::HostPair;
 pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node};
 pub(crate) use overhead::Overhead;
@@ -54,9 +58,11 @@ pub(crate) use wire::{Duplicate, Reorder, WireLoss};
 form::in_forms! {
     [] Arrivals;
     [] Classes;
+    [] CodePoint;
     [] Count;
     [] Curve;
     [] Lengths;
+    [] HostPair;
     [] Links;
     [] LinkRate;
     [] Loss;

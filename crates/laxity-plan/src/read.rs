@@ -196,7 +196,9 @@ fn plan_of(
         sources,
         run,
     };
-    plan.sources = source::all(&tables, &plan, place.folder(), text)?;
+    let (sources, hosts) = source::all(&tables, &plan, place.folder(), text)?;
+    plan.sources = sources;
+    hosts.tell(&mut plan.classes);
     network::check_order(&plan, &regulated)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)

@@ -3,6 +3,7 @@
 //! To add one, add its word next to `raw::Source`. The matches below do not compile without it.
 
 mod context;
+mod hosts;
 mod model;
 mod paths;
 mod recording;
@@ -18,12 +19,13 @@ use crate::model::{Model, Plan, Source};
 pub(crate) use crate::raw::ModelKind as Kind;
 use crate::raw::{self, SourceTables};
 use context::Context;
+pub(crate) use hosts::FlowHosts;
 
 impl Kind {
     /// The keys of `[[source]]` that it takes besides `model`.
     pub(crate) fn keys(self) -> Keys {
         /// The keys of sources whose packets come whatever becomes of those before.
-        const STREAM: &[&str] = &["class", "packet", "count", "start", "stagger", "stop"];
+        const STREAM: &[&str] = &["class", "packet", "count", "hosts", "start", "stagger", "stop"];
         /// The keys of the way that packets take through a network.
         const WAY: &[&str] = &["path", "from", "to", "laps"];
         match self {
@@ -32,30 +34,36 @@ impl Kind {
             Kind::Poisson | Kind::Correlated => &[STREAM, WAY, &["rate"]],
             Kind::OnOff => &[STREAM, WAY, &["rate", "on", "off"]],
             Kind::ParetoOnOff => &[STREAM, WAY, &["rate", "on", "off", "shape"]],
-            Kind::Backlogged => &[&["class", "packet", "count", "start", "stop"], WAY, &["window"]],
-            Kind::Tcp => &[&["class", "packet", "count", "start", "stagger"], WAY, tcp::KEYS],
+            Kind::Backlogged => {
+                &[&["class", "packet", "count", "hosts", "start", "stop"], WAY, &["window"]]
+            }
+            Kind::Tcp => {
+                &[&["class", "packet", "count", "hosts", "start", "stagger"], WAY, tcp::KEYS]
+            }
             Kind::Capture => &[&["file", "match", "sort"], WAY],
             Kind::Csv => &[&["file", "sort"], WAY],
         }
     }
 }
 
-/// All `[[source]]` tables of a plan.
+/// All `[[source]]` tables of a plan, and between which hosts the flows of each class go.
 pub(crate) fn all(
     raw: &SourceTables<'_>,
     plan: &Plan,
     folder: &Path,
     text: &str,
-) -> Result<Vec<Source>, Fault> {
+) -> Result<(Vec<Source>, FlowHosts), Fault> {
     let mut context = Context::new(plan, raw, folder, text)?;
-    let mut sources = Vec::new();
+    let (mut sources, mut hosts) = (Vec::new(), FlowHosts::default());
     raw.each(|raw, span| {
         check_keys(raw, text)?;
-        sources.push(read(&mut context, raw, span)?);
+        let source = read(&mut context, raw, span)?;
+        hosts.add(&source, raw.hosts.as_ref());
+        sources.push(source);
         Ok(())
     })?;
     sources.shrink_to_fit();
-    Ok(sources)
+    Ok((sources, hosts))
 }
 
 /// Refuses the keys of another model.

@@ -69,7 +69,7 @@ pub fn figures(plan: &Plan, admission: &Admission) -> Vec<CurveFigure> {
 /// The columns that a discipline adds to the table of classes.
 fn columns<'a>(kind: Kind) -> Vec<Column<'a>> {
     match kind {
-        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => Vec::new(),
+        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Tdp => Vec::new(),
         Kind::Wfq | Kind::Wf2q | Kind::Qfq => vec![fair::rate()],
         Kind::Drr => vec![fair::rate(), fair::quantum()],
         Kind::Priority => vec![fair::level()],
@@ -87,6 +87,7 @@ fn suggestions(kind: Kind) -> &'static str {
         Kind::Fifo
         | Kind::FqCodel
         | Kind::DualPi2
+        | Kind::Cake
         | Kind::Tdp
         | Kind::Wfq
         | Kind::Wf2q

@@ -32,7 +32,7 @@ pub fn drawing(kind: Kind) -> Option<Drawing> {
         Kind::Hfsc => Some(hfsc::draw),
         Kind::Priority => Some(priority::draw),
         // Their queues are for short waits on average.
-        Kind::FqCodel | Kind::DualPi2 => None,
+        Kind::FqCodel | Kind::DualPi2 | Kind::Cake => None,
         Kind::Edf => Some(edf::draw),
         Kind::Dwcs => Some(dwcs::draw),
         Kind::Tdp => Some(tdp::draw),

@@ -6,6 +6,7 @@
 
 mod candidates;
 mod choke;
+mod cobalt;
 mod codel;
 mod droptail;
 mod fraction;
@@ -17,6 +18,7 @@ mod red;
 pub(crate) mod tests;
 
 pub use choke::Choke;
+pub(crate) use cobalt::{Cobalt, CobaltState};
 pub use codel::CoDel;
 pub(crate) use codel::{Controller, Fate};
 pub use droptail::{DropTail, Limit};

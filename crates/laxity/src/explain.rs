@@ -71,6 +71,10 @@ named! {
         NewFlow = "new-flow",
         /// The queue of the other has the greater share of the link.
         QueueShare = "queue-share",
+        /// The tin of the other goes first (CAKE).
+        Tin = "tin",
+        /// A shaper holds all packets back (CAKE).
+        Shaper = "shaper",
         /// The level of the other comes first.
         Level = "level",
         /// The real-time curve of the other's leaf is to be kept (H-FSC).

@@ -8,6 +8,29 @@ crate::id! {
 
     /// A flow within a class (one conversation of many), as its source or classifier numbers it.
     pub struct FlowId;
+
+    /// A host, numbered by whoever knows the addresses.
+    pub struct HostId;
+}
+
+/// The two hosts between which a flow goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a packet has one source and one destination")]
+pub struct Hosts {
+    /// Who sends it.
+    pub source: HostId,
+    /// Who receives it.
+    pub destination: HostId,
+}
+
+impl Hosts {
+    /// Hosts that nobody knows.
+    pub const UNKNOWN: Hosts = Hosts { source: HostId::UNKNOWN, destination: HostId::UNKNOWN };
+}
+
+impl HostId {
+    /// No host that anybody knows.
+    pub const UNKNOWN: HostId = HostId(u32::MAX);
 }
 
 /// A packet as schedulers see it: 32 bytes, `Copy`.

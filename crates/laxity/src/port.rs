@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::histogram::Delays;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 
@@ -110,6 +110,11 @@ impl<S: Scheduler> Port<S> {
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.books.arrived(&packet);
         self.scheduler.enqueue(now, packet, &mut Booking { books: &mut self.books, drops });
+    }
+
+    /// Says between which hosts a flow goes, before its packets come.
+    pub fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.scheduler.introduce(class, flow, hosts);
     }
 
     /// Hands a packet to the scheduler that another one had let in.

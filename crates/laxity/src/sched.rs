@@ -5,6 +5,7 @@
 //! `admit`.
 
 mod ancestry;
+pub mod cake;
 mod drr;
 pub mod dualpi2;
 pub mod dwcs;
@@ -24,6 +25,7 @@ pub(crate) mod tests;
 mod wf2q;
 mod wfq;
 
+pub use cake::Cake;
 pub use drr::Drr;
 pub use dualpi2::DualPi2;
 pub use dwcs::Dwcs;

@@ -3,7 +3,7 @@
 use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
 use crate::named::named;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
@@ -26,6 +26,12 @@ pub trait Scheduler {
     /// another for it. Schedulers that wrap others, or that have limits, override this.
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.enqueue(now, packet, drops);
+    }
+
+    /// Says between which hosts a flow goes, before its packets come. Disciplines that share by
+    /// hosts listen, and schedulers that wrap others pass it on.
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        let _ = (class, flow, hosts);
     }
 
     /// Chooses the packet whose transmission starts at `now`.
@@ -67,6 +73,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         (**self).take_over(now, packet, drops);
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        (**self).introduce(class, flow, hosts);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -285,6 +295,8 @@ named! {
         Pie = "pie",
         /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
         DualPi2 = "dualpi2",
+        /// COBALT: packets had been waiting for too long, or too many had come before.
+        Cobalt = "cobalt",
         /// It had been demoted for breaking its class's arrival curve, and there was no room left
         /// for it.
         Demoted = "demoted",

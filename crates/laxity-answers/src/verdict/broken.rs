@@ -124,6 +124,7 @@ pub(crate) fn broken_by(
         DropReason::CoDel,
         DropReason::Pie,
         DropReason::DualPi2,
+        DropReason::Cobalt,
     ];
     let managed = dropped(&managed).map(|dropped| Promise::Management { dropped });
     let too_late = dropped(&[DropReason::Late]).map(|dropped| Promise::Late { dropped });

@@ -12,6 +12,7 @@ mod uniform;
 
 use laxity::aqm::{Choke, CoDel, Fraction, Limit, ManagedScheduler, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
+use laxity::sched::cake::{CakeClass, CakeSettings};
 use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::sched::dwcs::{DwcsSettings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
@@ -19,7 +20,7 @@ use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::hfsc::{ClassSpec, Curves};
 use laxity::sched::qfq::QfqClass;
 use laxity::sched::{
-    Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Qfq, Share, Wf2q, Wfq,
+    Cake, Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Qfq, Share, Wf2q, Wfq,
 };
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
@@ -141,6 +142,7 @@ impl Case {
                 | Kind::Priority
                 | Kind::FqCodel
                 | Kind::DualPi2
+                | Kind::Cake
                 | Kind::Edf
                 | Kind::Dwcs,
             )
@@ -180,6 +182,12 @@ impl Case {
                 let settings = DualPi2Settings { limit: Limit::None, ..DualPi2Settings::USUAL };
                 let dualpi2 = DualPi2::new(classes as usize, settings);
                 under.measure(dualpi2.expect("the usual settings are accepted"))
+            }
+            Case::Of(Kind::Cake) => {
+                let settings = CakeSettings { rate: under.link(), ..CakeSettings::USUAL };
+                let tins = vec![CakeClass::default(); classes as usize];
+                let cake = Cake::new(tins, settings, 1);
+                under.measure(cake.expect("the usual settings are accepted"))
             }
             Case::HeapEdf => under.measure(HeapEdf::new(load::deadlines(classes))),
             Case::Of(Kind::Wfq) => {

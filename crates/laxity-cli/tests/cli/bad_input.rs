@@ -196,7 +196,7 @@ fn a_wrong_argument() {
     };
     let kinds = [
         "`edff` is not a scheduler, did you mean `edf`?",
-        "fifo, wfq, wf2q, drr, qfq, hfsc, priority, fq-codel, dualpi2, edf",
+        "fifo, wfq, wf2q, drr, qfq, hfsc, priority, fq-codel, dualpi2, cake, edf",
         "two-line-fast, exact",
     ];
     run(&["--scheduler", "edff"], &kinds);

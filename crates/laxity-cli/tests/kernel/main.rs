@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod bounds;
+mod cake;
 mod confirm;
 mod filters;
 mod imported;

@@ -2,6 +2,7 @@
 
 mod classes;
 mod emulated;
+mod hosts;
 mod replay;
 mod theorem;
 mod times;

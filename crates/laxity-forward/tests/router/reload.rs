@@ -50,7 +50,7 @@ fn reordered(plan: &Plan) -> Plan {
     if let SchedulerSpec::Tdp(spec) = &mut plan.scheduler {
         spec.order = match spec.order {
             BestEffortOrder::Fifo => BestEffortOrder::Wfq,
-            BestEffortOrder::Wfq => BestEffortOrder::Fifo,
+            BestEffortOrder::Wfq | BestEffortOrder::Cake => BestEffortOrder::Fifo,
         };
     }
     plan

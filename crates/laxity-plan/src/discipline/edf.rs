@@ -13,13 +13,14 @@ use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 use super::room::{Bounds, Discipline, Proof, Room, equal_growths};
 use crate::error::{Fault, Span};
 use crate::model::{
-    BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
+    BestEffort, BestEffortOrder, CakeSpec, Class, EdfSpec, Late, Plan, Police, SchedulerSpec,
+    TokenBucket,
 };
 use crate::raw;
 
 pub(super) const ROOM: Room = Room {
     keys: &["best-effort", "best-effort-order", "late"],
-    class_keys: &[&["gap"], Room::SHARES],
+    class_keys: &[&["gap", "dscp"], Room::SHARES],
     variant: "WAY",
     with_variant,
     read,
@@ -55,11 +56,14 @@ impl Discipline for EdfSpec {
         self.best_effort as usize
     }
 
-    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+    fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         let assign = plan.assign(self.best_effort);
         let stage = match self.order {
             BestEffortOrder::Fifo => BestEffortStage::by_arrival(assign),
             BestEffortOrder::Wfq => BestEffortStage::ordered_by(Box::new(plan.wfq()), assign),
+            BestEffortOrder::Cake => {
+                BestEffortStage::ordered_by(CakeSpec::USUAL.build(plan, seed), assign)
+            }
         };
         let deadlines: Vec<_> = plan.classes.iter().map(Class::relative_deadline).collect();
         Box::new(Edf::new(&deadlines, stage).with_late(self.late))

@@ -12,7 +12,7 @@ use super::room::{Discipline, Proof, Room};
 use super::{fifo, wfq};
 use crate::error::{Fault, Span, shown};
 use crate::model::{
-    Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
+    Assignment, BestEffortOrder, CakeSpec, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
 };
 use crate::raw::{self, At, Count, positive, within};
 use crate::tdp::FramedNetwork;
@@ -41,7 +41,7 @@ pub(crate) const ROOM: Room = Room {
         "clock-error",
         "assignment",
     ],
-    class_keys: &[&["gap"], Room::SHARES],
+    class_keys: &[&["gap", "dscp"], Room::SHARES],
     read,
     check,
     is_held_to_promises: true,
@@ -56,6 +56,7 @@ impl Discipline for TdpSpec {
         match self.order {
             BestEffortOrder::Fifo => fifo::Fifo.build(plan, seed),
             BestEffortOrder::Wfq => wfq::Wfq.build(plan, seed),
+            BestEffortOrder::Cake => CakeSpec::USUAL.build(plan, seed),
         }
     }
 }

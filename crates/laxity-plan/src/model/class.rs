@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, FlowId, Hosts};
 use laxity::police::{Police, TokenBucket};
 use laxity::sched::Late;
 use laxity::sched::hfsc::Curves;
@@ -34,6 +34,11 @@ pub struct Class {
     pub weight: Weight,
     /// Its level under static priority; 0 goes first, and what has none last of all.
     pub level: Option<u8>,
+    /// The code point of its packets, of six bits. Default 0.
+    pub dscp: u8,
+    /// Between which hosts its flows go, as its sources say: each entry for the flows from the end
+    /// of the one before to its own end.
+    pub hosts: Box<[(FlowId, Hosts)]>,
     /// What happens to packets that break `arrival`. Default count.
     pub police: Police,
     /// How much of it may be queued. Default no limit. Boxed, for few classes have one.

@@ -1,15 +1,16 @@
 //! Which discipline shares a link, and its settings.
 
 pub use laxity::sched::Late;
+use laxity::sched::cake::CakeSettings;
 use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::sched::dwcs::DwcsSettings;
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::tdp::CommonTime;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::QueueSpec;
+use super::{QueueLimit, QueueSpec};
 use crate::keys::kinds;
 
 kinds! {
@@ -32,6 +33,8 @@ kinds! {
     FqCodel: "fq-codel";
     /// Two queues for L4S and all else, coupled (RFC 9332).
     DualPi2: "dualpi2";
+    /// Tins by code point, shared by hosts and flows, as Linux has it.
+    Cake: "cake";
     /// Earliest deadline first, with deadlines for best effort.
     Edf: "edf";
     /// Dynamic window-constrained scheduling: deadlines, and losses that are tolerated.
@@ -61,6 +64,8 @@ pub enum SchedulerSpec {
     FqCodel(FqCodelSettings),
     /// Two queues for L4S and all else, coupled (RFC 9332).
     DualPi2(DualPi2Settings),
+    /// Tins by code point, shared by hosts and flows.
+    Cake(CakeSpec),
     /// Earliest deadline first, with deadlines for best effort.
     Edf(EdfSpec),
     /// Dynamic window-constrained scheduling.
@@ -82,11 +87,24 @@ impl SchedulerSpec {
             SchedulerSpec::Priority => Kind::Priority,
             SchedulerSpec::FqCodel(_) => Kind::FqCodel,
             SchedulerSpec::DualPi2(_) => Kind::DualPi2,
+            SchedulerSpec::Cake(_) => Kind::Cake,
             SchedulerSpec::Edf(_) => Kind::Edf,
             SchedulerSpec::Dwcs(_) => Kind::Dwcs,
             SchedulerSpec::Tdp(_) => Kind::Tdp,
         }
     }
+}
+
+/// `kind = "cake"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CakeSpec {
+    /// The rate to which it holds all packets back; the link's, by which nothing is held back, when
+    /// `None`.
+    pub rate: Option<Rate>,
+    /// How much may be queued in all; what Linux has for the rate when `None`.
+    pub limit: Option<QueueLimit>,
+    /// Its other settings. What a link gives is that of the link.
+    pub settings: CakeSettings,
 }
 
 /// `kind = "edf"`.
@@ -126,6 +144,8 @@ pub enum BestEffortOrder {
     Fifo,
     /// Weighted fair queueing by the classes' weights.
     Wfq,
+    /// Tins by the classes' code points, shared by hosts and flows, as under `kind = "cake"`.
+    Cake,
 }
 
 /// `kind = "tdp"`.

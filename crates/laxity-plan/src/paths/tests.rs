@@ -320,9 +320,13 @@ fn a_class_elsewhere_takes_no_share() {
 fn nothing_follows_from_nothing() {
     for kind in Kind::ALL {
         let (tcp, rest) = match kind {
-            Kind::Fifo | Kind::Wfq | Kind::Drr | Kind::Qfq | Kind::FqCodel | Kind::DualPi2 => {
-                ("", "")
-            }
+            Kind::Fifo
+            | Kind::Wfq
+            | Kind::Drr
+            | Kind::Qfq
+            | Kind::FqCodel
+            | Kind::DualPi2
+            | Kind::Cake => ("", ""),
             Kind::Wf2q => ("link-share = \"1mbit\"", "link-share = \"1mbit\""),
             Kind::Hfsc => ("curve = \"1mbit\"", "link-share = \"1mbit\""),
             Kind::Priority => ("level = 0", "level = 1"),
@@ -381,7 +385,8 @@ fn what_enters_says_nothing_behind_an_output_without_bounds() {
 #[test]
 fn packets_of_classes_elsewhere_block_nobody() {
     for kind in of_links() {
-        let proves_nothing = matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Dwcs);
+        let proves_nothing =
+            matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Dwcs);
         let kind = kind.word();
         let bound = |elsewhere: &str| {
             let text = format!(

@@ -1,10 +1,10 @@
 //! `[scheduler]`, or the scheduler of a class, a link or a node.
 
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, Nanos, Rate};
 
 use super::queue::Queue;
 use super::values::{At, Count, Number, Quantity, Table, Word};
-use super::words::{Late, Precedence, Violation};
+use super::words::{Diffserv, Isolation, Late, Precedence, Violation};
 use crate::keys::table;
 use crate::model::scheduler::Kind;
 use crate::model::{Assignment, BestEffort, BestEffortOrder, QueueLimit};
@@ -31,15 +31,16 @@ table! {
         pub check_every: Option<At<Count>>,
         /// `fq-codel`: how much a flow may send in its turn. Default 1514b.
         pub quantum: Option<Quantity<Bytes>>,
-        /// `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240
-        /// or 10000.
+        /// `fq-codel`, `dualpi2`, `cake`: how much may be queued in all, in packets or bytes.
+        /// Default 10240, 10000, or what the link carries in four `rtt`, 4 MiB at least.
         pub limit: Option<At<QueueLimit>>,
         /// `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run.
         /// Default 5ms or 15ms.
         pub target: Option<Quantity<Nanos>>,
         /// `fq-codel`: for how long they may wait longer. Default 100ms.
         pub interval: Option<Quantity<Nanos>>,
-        /// `fq-codel`: how many queues the flows are hashed into. Default 1024.
+        /// `fq-codel`, `cake`: how many queues the flows are hashed into; under `cake` in each tin,
+        /// a multiple of 8. Default 1024.
         pub flows: Option<At<Count>>,
         /// `fq-codel`: whether packets are marked that allow it, instead of dropped. Default true.
         pub ecn: Option<At<bool>>,
@@ -55,6 +56,18 @@ table! {
         pub threshold: Option<Quantity<Nanos>>,
         /// `dualpi2`: the share of the link that classic packets get at least, 0 to 1. Default 0.1.
         pub classic_share: Option<At<Number>>,
+        /// `cake`: how classes are sorted into tins by their `dscp`. Default diffserv3.
+        pub diffserv: Option<At<Word<Diffserv>>>,
+        /// `cake`: what shares a tin. Default triple-isolate.
+        pub isolation: Option<At<Word<Isolation>>>,
+        /// `cake`: the usual round-trip time of the traffic. Default 100ms.
+        pub rtt: Option<Quantity<Nanos>>,
+        /// `cake`: holds all packets back to this rate, of which tins have parts. Default not at
+        /// all, and tins have parts of the link's.
+        pub rate: Option<Quantity<Rate>>,
+        /// `cake`: whether what it drops counts as sent, for a link behind the bottleneck. Default
+        /// false.
+        pub ingress: Option<At<bool>>,
         /// `tdp`: how long a time frame is, such as "250us".
         pub frame: Option<Quantity<Nanos>>,
         /// `tdp`: how many frames make a cycle: 3 to 65536.

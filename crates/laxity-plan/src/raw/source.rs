@@ -3,6 +3,7 @@
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::dist::Distribution;
+use super::host::HostPair;
 use super::values::{At, Count, Number, Quantity, Word};
 use super::way::Way;
 use crate::keys::{kinds, table};
@@ -43,6 +44,9 @@ table! {
         pub packet: Option<At<Distribution<Bytes>>>,
         /// How many independent copies there are. Default as many as the class has streams.
         pub count: Option<At<Count>>,
+        /// Between which hosts its packets go, by any names: who sends them and who receives them,
+        /// such as ["laptop", "internet"]. `cake` shares by hosts. Default hosts that nobody knows.
+        pub hosts: Option<At<HostPair>>,
         /// When it begins. Default 0s.
         pub start: Option<Quantity<Nanos>>,
         /// The time over which the beginnings of its copies, or of its connections, are spread at

@@ -1,6 +1,6 @@
 //! Words of a plan that are those of the library.
 
-use laxity::sched::dwcs;
+use laxity::sched::{cake, dwcs};
 use laxity::{aqm, overhead, police};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,6 +60,40 @@ words! {
         Drop,
         /// It is sent all the same, and its deadline moves on by a gap.
         Send
+    }
+
+    /// `diffserv = …`: how classes are sorted into tins by their `dscp`.
+    cake::Diffserv {
+        /// One tin.
+        Besteffort,
+        /// Bulk, best effort and voice.
+        Diffserv3,
+        /// Bulk, best effort, video and voice.
+        Diffserv4,
+        /// Eight tins of twelve classes of traffic (RFC 4594).
+        Diffserv8,
+        /// Eight tins by the three highest bits.
+        Precedence
+    }
+
+    /// `isolation = …`: what shares a tin.
+    cake::Isolation {
+        /// All packets are one flow.
+        Flowblind,
+        /// What a host sends is one flow.
+        Srchost,
+        /// What a host receives is one flow.
+        Dsthost,
+        /// What goes from one host to another is one flow.
+        Hosts,
+        /// Flows.
+        Flows,
+        /// Sending hosts, and flows within each.
+        DualSrchost,
+        /// Receiving hosts, and flows within each.
+        DualDsthost,
+        /// Hosts that send and hosts that receive, and flows within each.
+        TripleIsolate
     }
 
     /// `precedence = …`.

@@ -100,6 +100,8 @@ fn read(
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
         level: raw.level.as_deref().map(level).transpose()?,
+        dscp: raw.dscp.map_or(0, |at| at.value.0),
+        hosts: Box::default(),
         police,
         queue: raw
             .queue

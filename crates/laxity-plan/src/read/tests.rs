@@ -2,6 +2,7 @@
 
 mod accepted;
 mod autorate;
+mod cake;
 mod hierarchies;
 mod inside;
 mod keys;

@@ -13,6 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::discipline::Kind;
 use crate::model::{SchedulerSpec, Weight};
 
 /// A plan on a link of 10 Mbit/s with packets of up to 1250 bytes, which take 1 ms.
@@ -170,7 +171,9 @@ proptest! {
     fn every_scheduler_serves_any_hierarchy(
         plan in hierarchies(), lengths in vec(40..=1_250u32, 1..6),
     ) {
-        for spec in SchedulerSpec::defaults() {
+        // CAKE drops the second packet that has waited for too long.
+        let sends_all = |spec: &SchedulerSpec| spec.kind() != Kind::Cake;
+        for spec in SchedulerSpec::defaults().filter(sends_all) {
             let mut scheduler = Plan { scheduler: spec, ..plan.clone() }.build_scheduler(1);
             let mut drops = |packet: Packet, _: DropReason| panic!("{spec} drops {packet:?}");
             let mut link = Link::new(plan.link.rate);

@@ -49,6 +49,8 @@ fn before(rule: Rule) -> &'static str {
         Rule::Turn => "it was their turn",
         Rule::NewFlow => "their flow was new",
         Rule::QueueShare => "their queue has the greater share",
+        Rule::Tin => "their tin goes first",
+        Rule::Shaper => "they were before it in the shaper",
         Rule::Level => "their level comes first",
         Rule::RealTimeCurve => "their real-time curve was to be kept",
         Rule::VirtualTime => "its class had the greater virtual time",
@@ -67,6 +69,7 @@ fn held(rule: Rule) -> &'static str {
     match rule {
         Rule::UpperLimit => "an upper limit held its class back",
         Rule::EligibleTime => "it was not eligible yet",
+        Rule::Shaper => "the shaper held it back",
         Rule::TimeFrame => "its time frame had not begun, or had no room left",
         Rule::Unseen => "the reason is not seen from outside",
         _ => "the scheduler held it back",

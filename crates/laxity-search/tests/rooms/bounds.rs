@@ -31,7 +31,7 @@ fn budget(kind: Kind) -> Budget {
 pub(crate) fn proves(kind: Kind, place: Place) -> bool {
     match (kind, place) {
         // Their queues are for short waits on average.
-        (Kind::FqCodel | Kind::DualPi2, _) => false,
+        (Kind::FqCodel | Kind::DualPi2 | Kind::Cake, _) => false,
         // On one link no contract limits all classes together.
         (Kind::Fifo, place) => place != Place::Link,
         // Windows are those of a link.

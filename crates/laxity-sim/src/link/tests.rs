@@ -1,6 +1,7 @@
 //! Whole runs against what theory and arithmetic say.
 
 mod ecn;
+mod hosts;
 mod theory;
 
 use std::mem;
@@ -201,8 +202,10 @@ fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
             let dropped: u64 = class.dropped.values().sum();
             assert_eq!((class.arrived, class.sent), (own.count() as u64, class.arrived - dropped));
             // Controlled delay drops by its nature; nothing else does here.
-            let controls =
-                matches!(scheduler, SchedulerSpec::FqCodel(_) | SchedulerSpec::DualPi2(_));
+            let controls = matches!(
+                scheduler,
+                SchedulerSpec::FqCodel(_) | SchedulerSpec::DualPi2(_) | SchedulerSpec::Cake(_)
+            );
             assert!(dropped == 0 || controls, "{scheduler}: {class:?}");
             assert!(class.sent > 100, "{scheduler}: {class:?}");
         }

@@ -79,6 +79,7 @@ pub(super) fn setup(
         | SchedulerSpec::Edf(_)
         | SchedulerSpec::Dwcs(_)
         | SchedulerSpec::DualPi2(_)
+        | SchedulerSpec::Cake(_)
         | SchedulerSpec::Tdp(_) => {
             return Err(Refusal::new(
                 format!("`kind = \"{}\"`", plan.scheduler),

@@ -92,7 +92,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 /// no counterpart.
 fn kinds() -> Vec<&'static str> {
     let one_queue = [Kind::Fifo, Kind::FqCodel];
-    let no_counterpart = [Kind::Edf, Kind::Dwcs, Kind::Tdp, Kind::DualPi2];
+    let no_counterpart = [Kind::Edf, Kind::Dwcs, Kind::Tdp, Kind::DualPi2, Kind::Cake];
     let others = [&one_queue[..], &no_counterpart].concat();
     let kinds = Kind::ALL.iter().filter(|kind| !others.contains(kind));
     kinds.map(|kind| kind.word()).collect()

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::explain::Explain;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{
     Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -98,6 +98,10 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
         };
         queued.add(packet.length);
         self.scheduler.take_over(now, packet, &mut Leaving { classes, drops });
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.scheduler.introduce(class, flow, hosts);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -7,7 +7,7 @@ use super::codel::Fate;
 use super::queue::{Policy, Queue};
 use crate::error::SetupError;
 use crate::explain::Explain;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
 
@@ -217,6 +217,10 @@ impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
                 Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),
             }
         }
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.scheduler.introduce(class, flow, hosts);
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {

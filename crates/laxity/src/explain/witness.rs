@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::line::Line;
 use super::queue::{Choice, Queue, Waiting};
 use super::{Explain, Rule};
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -312,6 +312,10 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Scheduler for Witness<S, T> {
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.let_in(now, packet, drops, S::take_over);
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.scheduler.introduce(class, flow, hosts);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use crate::admit::edf::System;
 use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
-use crate::packet::Packet;
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::queue::SortedFifos;
 use crate::sched::Late;
 use crate::scheduler::{
@@ -323,6 +323,10 @@ impl Scheduler for Edf {
         };
         self.leave(packet.length);
         Some(Dispatch { packet, deadline, criterion })
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.best_effort.order.introduce(class, flow, hosts);
     }
 
     fn footprint(&self) -> usize {

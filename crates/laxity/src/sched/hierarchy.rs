@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use super::wf2q::{Servers, Share};
 use crate::error::SetupError;
 use crate::explain::Explain;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::queue::WinnerTree;
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::{Nanos, Rate};
@@ -173,6 +173,14 @@ impl Scheduler for Hierarchy {
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.hand(now, packet, drops, Scheduler::take_over);
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        let place = self.places.get(class.index()).copied().flatten();
+        let Some(Place { leaf, class }) = place else { return };
+        if let Some(leaf) = &mut self.leaves[leaf.index()] {
+            leaf.scheduler.introduce(class, flow, hosts);
+        }
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

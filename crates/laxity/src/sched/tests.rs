@@ -12,6 +12,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::cake::{CakeClass, CakeSettings, Diffserv};
 use super::dualpi2::DualPi2Settings;
 use super::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
@@ -20,11 +21,11 @@ use super::hfsc::{ClassSpec, Curves};
 use super::pifo::Ranking;
 use super::qfq::QfqClass;
 use super::{
-    Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq, Share,
-    Wf2q, Wfq,
+    Cake, Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq,
+    Share, Wf2q, Wfq,
 };
 use crate::aqm::{CoDel, DropTail, Limit};
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, HostId, Hosts, Packet};
 use crate::scheduler::{DropReason, Scheduler, Withdraw};
 use crate::service::ServiceCurve;
 use crate::testing::{Arrival, Run, arrivals, drive};
@@ -135,6 +136,27 @@ fn dualpi2() -> DualPi2 {
     DualPi2::new(CLASSES as usize, settings).unwrap()
 }
 
+/// Classes in two tins, with flows of several hosts, and without drops of its own.
+fn cake() -> Cake {
+    let settings = CakeSettings {
+        diffserv: Diffserv::Diffserv4,
+        rate: RATE,
+        rtt: Nanos::LIMIT,
+        queues: 64,
+        ..CakeSettings::USUAL
+    };
+    Cake::new(cake_classes(), settings, 1).unwrap()
+}
+
+fn cake_classes() -> Vec<CakeClass> {
+    let class = |number: u32| {
+        let hosts = Hosts { source: HostId(number % 2), destination: HostId(number) };
+        let hosts = [(FlowId(2), hosts), (FlowId(4), Hosts::UNKNOWN)].into();
+        CakeClass { dscp: if number == 3 { 46 } else { 0 }, hosts }
+    };
+    (0..CLASSES).map(class).collect()
+}
+
 /// Packets by class, those of the later classes so much after they came.
 fn pifo(held: Nanos) -> Pifo<u32, impl FnMut(&Packet) -> Ranking<u32>> {
     Pifo::new(CLASSES, move |packet: &Packet| Ranking {
@@ -161,6 +183,7 @@ pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
         Box::new(priority()),
         Box::new(fq_codel()),
         Box::new(dualpi2()),
+        Box::new(cake()),
         Box::new(pifo(Nanos::ZERO)),
     ])
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use laxity::explain::{Explain, VirtualTimes};
-use laxity::packet::{ClassId, Packet};
+use laxity::packet::{ClassId, FlowId, Hosts, Packet};
 use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
@@ -243,6 +243,10 @@ impl Scheduler for Watched {
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.scheduler.take_over(now, packet, drops);
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.scheduler.introduce(class, flow, hosts);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

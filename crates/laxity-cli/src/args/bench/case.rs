@@ -65,7 +65,8 @@ impl Case {
             | Kind::Qfq
             | Kind::Priority
             | Kind::FqCodel
-            | Kind::DualPi2 => &[],
+            | Kind::DualPi2
+            | Kind::Cake => &[],
         }
     }
 
@@ -90,7 +91,7 @@ impl Case {
     fn about(self) -> &'static str {
         match self {
             Case::Of(Kind::Priority) => "eight levels",
-            Case::Of(Kind::FqCodel) => "a flow a class",
+            Case::Of(Kind::FqCodel | Kind::Cake) => "a flow a class",
             Case::Of(Kind::DualPi2) => "all in one of its queues",
             Case::Of(Kind::Hfsc) => "every leaf at the top",
             Case::Of(Kind::Dwcs) => "streams whose deadlines can all be kept",

@@ -7,8 +7,9 @@ use crate::model::LinkId;
 fn mixed() -> String {
     let mut text = format!("{LINK}scheduler.kind = \"fifo\"\n");
     // Without deadlines EDF says nothing, and these three nothing at all.
-    let is_mute =
-        |kind: &Kind| matches!(kind, Kind::Edf | Kind::FqCodel | Kind::DualPi2 | Kind::Dwcs);
+    let is_mute = |kind: &Kind| {
+        matches!(kind, Kind::Edf | Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Dwcs)
+    };
     let kinds: Vec<_> = of_links().filter(|kind| !is_mute(kind)).chain([Kind::Fifo]).collect();
     for (at, kind) in kinds.iter().map(|kind| kind.word()).enumerate() {
         text += &format!(

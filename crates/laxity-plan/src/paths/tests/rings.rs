@@ -49,7 +49,8 @@ fn what_needs_no_neighbours_has_bounds_in_any_ring() {
         waits_behind(ClassId(0), ClassId(1))
     };
     // Of the last three nothing is proved.
-    let proves = |kind: &Kind| !matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Dwcs);
+    let proves =
+        |kind: &Kind| !matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Dwcs);
     // EDF bounds what has a deadline, and H-FSC what has a curve.
     let is_asked = |kind: &Kind| !matches!(kind, Kind::Edf | Kind::Hfsc);
     let others = of_links().filter(|kind| !waits(kind) && proves(kind) && is_asked(kind));

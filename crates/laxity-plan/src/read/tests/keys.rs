@@ -5,7 +5,7 @@ use crate::discipline::Kind;
 use crate::error::PlanError;
 
 /// Every key that not all disciplines know, with a value, and what else it needs of its class.
-const KEYS: [(&str, &str, &str); 9] = [
+const KEYS: [(&str, &str, &str); 10] = [
     ("parent", "'above'", ""),
     ("weight", "2", ""),
     ("curve", "'1mbit'", ""),
@@ -13,6 +13,7 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("link-share", "'1mbit'", ""),
     ("upper-limit", "'1mbit'", "curve = '1mbit'\n"),
     ("level", "0", ""),
+    ("dscp", "'ef'", ""),
     ("gap", "'20ms'", ""),
     ("late", "'drop'", "deadline = '20ms'\narrival = { bucket = '3kB', rate = '1mbit' }\n"),
 ];

@@ -149,7 +149,7 @@ fn laps_and_jitter_of_sources() {
         "\"poisson\"\njitter = \"1us\"",
         "\"1us\"",
         without,
-        "packet, count, start, stagger, stop, path, from, to, laps, rate",
+        "packet, count, hosts, start, stagger, stop, path, from, to, laps, rate",
     );
 }
 

@@ -14,7 +14,7 @@ pub(in crate::network) fn any() -> Vec<Kind> {
 /// Those that send all packets for which there is room.
 pub(super) fn sending_all() -> Vec<Kind> {
     // These two drop packets because others have waited for long.
-    let drops = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2);
+    let drops = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Cake);
     any().into_iter().filter(|kind| !drops(kind)).collect()
 }
 

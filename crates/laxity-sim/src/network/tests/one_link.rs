@@ -96,7 +96,7 @@ fn packets(recorded: &[char], drawn: &[(u64, u32, u32)]) -> Vec<(u64, char, u32,
 fn alike() -> Vec<Kind> {
     // FQ-CoDel hashes flows by its draw. Under DualPI2 the packets that replace a dropped and a
     // sent packet come at one instant, in either order.
-    let differs = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2);
+    let differs = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Cake);
     kinds::any().into_iter().filter(|kind| !differs(kind)).collect()
 }
 

@@ -18,6 +18,8 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         arrival: None,
         weight: Weight::ONE,
         level: None,
+        dscp: 0,
+        hosts: Box::default(),
         police: Police::Count,
         queue: None,
         matching: None,

@@ -6,7 +6,7 @@ use core::num::NonZeroU32;
 
 use super::{CommonTime, Tdp};
 use crate::error::{SetupError, check_of};
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
 use crate::units::{Bytes, Nanos};
 
@@ -194,6 +194,10 @@ impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for FrameAssigner<F> {
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.output.dequeue(now, drops)
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.output.introduce(class, flow, hosts);
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {

@@ -9,7 +9,7 @@ use super::{CommonTime, Mark, TdpSettings};
 use crate::error::{SetupError, check};
 use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
-use crate::packet::Packet;
+use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::sched::pace::{Moment, Pace};
 use crate::sched::{Fifo, Late};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler, turn_away};
@@ -459,6 +459,10 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
             return drops.dropped(packet, DropReason::Frame);
         }
         self.best_effort.take_over(now, packet, drops);
+    }
+
+    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.best_effort.introduce(class, flow, hosts);
     }
 
     #[inline(always)]

@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::aqm::{Choke, Fraction, ManagedScheduler, Measure, Pie, Policy, Red, Spacing};
 use crate::link::Link;
-use crate::packet::FlowId;
 use crate::port::{Account, Books, Port, Promise};
 use crate::sched::Tdp;
 use crate::sched::tdp::{CommonTime, Contract, Edge, FrameAssigner, Slots, TdpSettings as Frames};
@@ -49,6 +48,9 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("dualpi2", Box::new(dualpi2())),
         ("dualpi2", Box::new(dropping_dualpi2(Limit::Packets(3)))),
         ("dualpi2", Box::new(dropping_dualpi2(Limit::Bytes(4000)))),
+        ("cake", Box::new(cake())),
+        ("cake", Box::new(dropping_cake(Limit::Packets(3), false))),
+        ("cake", Box::new(dropping_cake(Limit::Bytes(4000), true))),
         ("pifo", Box::new(pifo(Nanos(1_000_000)))),
         ("drr", Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap())),
         ("wf2q", Box::new(wf2q())),
@@ -96,6 +98,20 @@ fn dropping_dualpi2(limit: Limit) -> DualPi2 {
         ..DualPi2Settings::USUAL
     };
     DualPi2::new(CLASSES as usize, settings).unwrap()
+}
+
+/// CAKE that soon drops and holds packets back.
+fn dropping_cake(limit: Limit, shapes: bool) -> Cake {
+    let settings = CakeSettings {
+        rate: Rate(8_000_000),
+        shapes,
+        rtt: Nanos(500_000),
+        limit,
+        queues: 8,
+        ingress: !shapes,
+        ..CakeSettings::USUAL
+    };
+    Cake::new(cake_classes(), settings, 1).unwrap()
 }
 
 /// Frames of 5 ms. Every second one is reserved.

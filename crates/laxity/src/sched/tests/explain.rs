@@ -12,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use super::conformance::{Any, Bench, all};
 use super::*;
 use crate::explain::{Cause, Part, Rule, Wait, Witness};
-use crate::packet::{Ecn, FlowId};
+use crate::packet::Ecn;
 use crate::scheduler::{Backlog, Dispatch, DropSink};
 
 /// What was asked of a scheduler, and what came of it.

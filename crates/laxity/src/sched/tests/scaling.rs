@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::conformance::{Any, declared, is_discipline};
 use super::*;
-use crate::packet::FlowId;
 use crate::sched::Tdp;
 use crate::sched::fq_codel::FqCodelSettings;
 use crate::sched::tdp::{CommonTime, TdpSettings};
@@ -54,6 +53,10 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
         let settings = FqCodelSettings { queues, codel, ..FqCodelSettings::default() };
         Box::new(FqCodel::new(classes as usize, settings, 1).unwrap()) as Any
     };
+    let tins = || {
+        let settings = CakeSettings { rtt: Nanos::LIMIT, ..CakeSettings::USUAL };
+        Cake::new(each().map(|_| CakeClass::default()).collect(), settings, 1).unwrap()
+    };
     let two_queues =
         DualPi2Settings { alpha: 0, beta: 0, limit: Limit::None, ..DualPi2Settings::USUAL };
     let wfq = || Wfq::new(RATE, &weights).unwrap();
@@ -75,6 +78,7 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
         ("fq_codel", flows(Limit::None)),
         ("fq_codel", flows(Limit::Packets(classes.into()))),
         ("dualpi2", Box::new(DualPi2::new(classes as usize, two_queues).unwrap())),
+        ("cake", Box::new(tins())),
         (
             "pifo",
             Box::new(Pifo::new(classes, |packet: &Packet| Ranking {
