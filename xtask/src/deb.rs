@@ -40,8 +40,12 @@ pub(crate) fn check() -> Step {
 }
 
 /// What its users look for.
-const FILES: [&str; 5] = [
+const FILES: [&str; 9] = [
     "usr/lib/systemd/system/laxity@.service",
+    "usr/lib/systemd/system/laxity-dev@.service",
+    "usr/lib/systemd/system/laxity-apply@.service",
+    "usr/lib/networkd-dispatcher/routable.d/50-laxity",
+    "etc/network/if-up.d/laxity",
     "usr/share/man/man1/laxity-live.1.gz",
     "usr/share/bash-completion/completions/laxity",
     "usr/share/zsh/vendor-completions/_laxity",

@@ -1,23 +1,70 @@
 //! What a package brings besides the command.
 
-use std::path::Path;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::folder::Folder;
 
-/// The unit gives a service no more than it needs: at most 2.5 on systemd's scale from 0, all shut,
-/// to 10.
+/// The folder of what only packages have.
+fn packaging() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging")
+}
+
+/// Units give a service no more than it needs. Tenths on systemd's scale from 0, all shut, to 100:
+/// programs at an interface and TAP devices take more than frames of two interfaces.
 #[test]
-fn the_unit_is_hardened() {
-    let unit =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd/laxity@.service");
-    let security = ["security", "--offline=true", "--threshold=25", "--no-pager"];
-    let Ok(judged) = Command::new("systemd-analyze").args(security).arg(&unit).output() else {
-        return eprintln!("SKIPPED: systemd-analyze is not installed");
+fn units_are_hardened() {
+    for (unit, most) in [("laxity@", 25), ("laxity-dev@", 30), ("laxity-apply@", 20)] {
+        let unit = packaging().join(format!("systemd/{unit}.service"));
+        let threshold = format!("--threshold={most}");
+        let security = ["security", "--offline=true", &threshold, "--no-pager"];
+        let Ok(judged) = Command::new("systemd-analyze").args(security).arg(&unit).output() else {
+            return eprintln!("SKIPPED: systemd-analyze is not installed");
+        };
+        let text = String::from_utf8_lossy(&judged.stdout);
+        let said = String::from_utf8_lossy(&judged.stderr);
+        assert!(judged.status.success(), "{}: {text}{said}", unit.display());
+        assert!(text.contains("Overall exposure level"), "{text}");
+    }
+}
+
+/// When an interface is up, the hook starts what is enabled for it, by its escaped name, and nothing
+/// else.
+#[test]
+fn what_is_enabled_starts_with_its_interface() {
+    if !Path::new("/bin/sh").exists() {
+        return eprintln!("SKIPPED: there is no /bin/sh");
+    }
+    let folder = Folder::new();
+    let shim = "#!/bin/sh\necho \"$@\" >> \"$CALLS\"\n\
+                [ \"$1\" != is-enabled ] || [ \"$3\" = 'laxity-dev@br\\x2dlan.service' ]\n";
+    let escape = "#!/bin/sh\necho 'br\\x2dlan'\n";
+    for (name, text) in [("systemctl", shim), ("systemd-escape", escape)] {
+        let path = folder.path(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let hook = fs::read_to_string(packaging().join("network/laxity-up")).unwrap();
+    // Here is no systemd to be running.
+    let hook = hook.replace("-d /run/systemd/system", "-d /");
+    let run = |interface: &str| {
+        let calls = folder.path("calls");
+        fs::write(&calls, "").unwrap();
+        let ended = Command::new("/bin/sh")
+            .args(["-c", &hook])
+            .env("IFACE", interface)
+            .env("CALLS", &calls)
+            .env("PATH", format!("{}:/bin:/usr/bin", folder.path("").display()))
+            .status();
+        assert!(ended.unwrap().success());
+        fs::read_to_string(calls).unwrap()
     };
-    let text = String::from_utf8_lossy(&judged.stdout);
-    assert!(judged.status.success(), "{text}{}", String::from_utf8_lossy(&judged.stderr));
-    assert!(text.contains("Overall exposure level"), "{text}");
+    let calls = run("br-lan");
+    let started: Vec<_> = calls.lines().filter(|line| line.starts_with("start")).collect();
+    assert_eq!(started, ["start --no-block laxity-dev@br\\x2dlan.service"]);
+    assert_eq!([run("lo"), run("")], ["", ""]);
 }
 
 #[test]

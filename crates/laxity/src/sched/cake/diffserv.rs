@@ -66,7 +66,7 @@ impl Diffserv {
             Diffserv::Diffserv3 => [0, 4, 2][tin],
             Diffserv::Diffserv4 => [0, 4, 1, 2][tin],
             Diffserv::Diffserv8 | Diffserv::Precedence => {
-                return (0..tin).fold(rate, |rate, _| (u128::from(rate) * 7 >> 3) as u64);
+                return (0..tin).fold(rate, |rate, _| ((u128::from(rate) * 7) >> 3) as u64);
             }
         };
         rate >> shift

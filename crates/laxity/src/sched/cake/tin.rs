@@ -302,9 +302,10 @@ impl Tin {
     /// Charges a packet to the threshold.
     pub(super) fn charge(&mut self, now: Nanos, length: u32) {
         let time = self.byte_time.of(length);
-        self.next = match self.next < now {
-            true => self.next.saturating_add(time),
-            false => self.next.max(now.saturating_add(time)),
+        self.next = if self.next < now {
+            self.next.saturating_add(time)
+        } else {
+            self.next.max(now.saturating_add(time))
         };
     }
 
