@@ -9,7 +9,7 @@ crate::id! {
     /// A flow within a class (one conversation of many), as its source or classifier numbers it.
     pub struct FlowId;
 
-    /// A host, numbered by whoever knows the addresses.
+    /// A host, as the classifier or the plan numbers it.
     pub struct HostId;
 }
 
@@ -29,7 +29,7 @@ impl Hosts {
 }
 
 impl HostId {
-    /// No host that anybody knows.
+    /// No known host.
     pub const UNKNOWN: HostId = HostId(u32::MAX);
 }
 

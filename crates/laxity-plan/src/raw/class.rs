@@ -45,8 +45,8 @@ table! {
         /// Its level, 0 to 255: 0 goes first. Default behind all that have one; where no
         /// class has, by their deadlines.
         pub level: Option<Box<At<Count>>>,
-        /// The code point of its packets, such as "ef" or 46, by which they have a tin under `cake`.
-        /// Default "be".
+        /// The code point of its packets, such as "ef" or 46; it is their tin under `cake`. Default
+        /// "be".
         pub dscp: Option<At<CodePoint>>,
         /// Which packets of a capture or a live link belong to it, such as `udp dport 4000`.
         pub r#match: Option<At<String>>,

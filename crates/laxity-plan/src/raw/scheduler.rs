@@ -62,8 +62,8 @@ table! {
         pub isolation: Option<At<Word<Isolation>>>,
         /// `cake`: the usual round-trip time of the traffic. Default 100ms.
         pub rtt: Option<Quantity<Nanos>>,
-        /// `cake`: holds all packets back to this rate, of which tins have parts. Default not at
-        /// all, and tins have parts of the link's.
+        /// `cake`: holds all packets back to this rate; tins have parts of it. Default not at all,
+        /// and tins have parts of the link's.
         pub rate: Option<Quantity<Rate>>,
         /// `cake`: whether what it drops counts as sent, for a link behind the bottleneck. Default
         /// false.

@@ -183,8 +183,8 @@ fn flows_of_cake(cake: &Cake, line: usize, notes: &mut Notes) -> FqCodel {
     if cake.ack_filter {
         notes.not_mapped(line, "cake: ack-filter: a plan drops no acknowledgements");
     }
-    let text =
-        "cake as fq-codel, which is the nearest: flows take turns, each with controlled delay";
+    let text = "cake as fq-codel, for flows take turns, each with controlled delay; `kind = \"cake\"` \
+                has its tins and hosts, for classes that have a `dscp`";
     notes.reading(line, text);
     let tins = if cake.tins { "tins by DSCP, " } else { "" };
     notes.not_mapped(line, format!("cake: {tins}turns among hosts"));

@@ -106,8 +106,8 @@ impl CobaltState {
         }
     }
 
-    /// The fate of a packet that leaves the queue while `bulk` flows take turns; one that is capable
-    /// of ECN is marked.
+    /// The fate of a packet that leaves the queue while `bulk` flows take turns. A packet that is
+    /// capable of ECN is marked instead of dropped.
     pub(crate) fn leave(
         &mut self,
         cobalt: &Cobalt,

@@ -42,7 +42,7 @@ pub struct CakeSettings {
     pub diffserv: Diffserv,
     /// What shares a tin.
     pub isolation: Isolation,
-    /// The rate of which tins have thresholds.
+    /// The rate; thresholds of tins are parts of it.
     pub rate: Rate,
     /// Whether packets are held back to that rate. Where they are not, the link has it.
     pub shapes: bool,
@@ -97,14 +97,15 @@ impl Default for CakeSettings {
 /// Beyond the limit, packets are dropped from the head of the queue with the most bytes, the first
 /// of several.
 ///
-/// Where Linux rounds a flow's part of the quantum at random, it is exact to 2^-16 of a byte here.
-/// BLUE's drops are drawn from a seed. Otherwise the same packets in, at the same times, are the same
-/// packets out.
+/// Linux rounds a flow's part of the quantum at random; here it is exact to 2^-16 of a byte. BLUE's
+/// drops are drawn from a seed. Otherwise the same packets at the same times have the same fate.
 ///
-/// A packet takes constant time, amortised over dropped packets and over those of hosts that have
-/// as many flows in turns as others; and logarithmic time in the number of queues where its queue
-/// grows beyond its length when the limit was last reached, or packets are dropped beyond it. Beside
-/// hosts of few flows, a packet takes as many steps as there are flows of a busier one.
+/// A packet takes constant time, amortised over dropped packets and over packets of hosts with
+/// equally many flows in turns. It takes logarithmic time in the number of queues if its queue
+/// grows beyond its length when the limit was last reached, or if packets are dropped beyond the
+/// limit.
+/// Where one host has many flows in turns and another few, a packet takes as many steps as the busy
+/// host has flows.
 #[derive(Clone, Debug)]
 pub struct Cake {
     settings: CakeSettings,
@@ -128,8 +129,8 @@ pub struct Cake {
 const MOST_QUEUES: u64 = 65_536;
 
 impl Cake {
-    /// Empty tins for the packets of these classes. Which flows may come to share a queue depends on
-    /// `seed`.
+    /// Empty tins for the packets of these classes. Which flows may come to share a queue depends
+    /// on `seed`.
     ///
     /// # Errors
     /// If the queues of a tin are none, too many or no multiple of 8, or the round-trip time or the

@@ -27,7 +27,7 @@ impl ByteTime {
         ByteTime { time, shift }
     }
 
-    /// The time for so many bytes, rounded down.
+    /// The time for this number of bytes, rounded down.
     pub(super) fn of(self, bytes: u32) -> Nanos {
         Nanos(((u128::from(bytes) * u128::from(self.time)) >> self.shift) as u64)
     }

@@ -65,7 +65,7 @@ fn root(count: u64, before: u64) -> u64 {
 }
 
 impl NaiveTin {
-    /// The time of so many bytes.
+    /// The time for this number of bytes.
     fn time(&self, bytes: u32) -> i128 {
         time(self.rate, bytes)
     }
