@@ -2,10 +2,10 @@
 //!
 //! | reader | whose | what it reads |
 //! | --- | --- | --- |
-//! | [`cake`] | `tc-cake(8)` | command lines of `cake` and `cake_mq`, as words |
-//! | [`sqm`] | sqm-scripts | `/etc/config/sqm` of OpenWrt |
-//! | [`qosify`] | qosify | `/etc/config/qosify` of OpenWrt |
-//! | [`qosmate`] | QoSmate | `/etc/config/qosmate` of OpenWrt |
+//! | [`cake()`] | `tc-cake(8)` | command lines of `cake` and `cake_mq`, as words |
+//! | [`sqm()`] | sqm-scripts | `/etc/config/sqm` of OpenWrt |
+//! | [`qosify()`] | qosify | `/etc/config/qosify` of OpenWrt |
+//! | [`qosmate()`] | QoSmate | `/etc/config/qosmate` of OpenWrt |
 //!
 //! All give [`Router`]. A setting that it has no place for is a note that names the setting.
 
@@ -53,7 +53,7 @@ pub struct Shaper {
     pub tins: Tins,
     /// The round-trip time that queues are made for.
     pub interval: Nanos,
-    /// What the most urgent traffic is promised, where the settings say it.
+    /// The promise to the most urgent traffic, where the settings say it.
     pub promise: Option<RouterPromise>,
 }
 

@@ -189,7 +189,7 @@ impl Application {
         },
     };
 
-    /// Tests in the match language, of which its packets in one direction pass one.
+    /// Tests in the match language: its packets in one direction pass at least one of them.
     pub fn tests(&self, direction: Direction) -> Vec<String> {
         let Signs { protocols, udp, own_udp, tcp, dscp } = self.signs;
         let (far, own) = match direction {
@@ -214,7 +214,7 @@ impl DelayNeed {
         }
     }
 
-    /// How many there are at the same time, with so many devices.
+    /// The number of them at the same time, for a number of devices.
     pub fn uses(&self, devices: u32) -> u32 {
         devices.div_ceil(self.devices_per_use).max(1)
     }

@@ -94,8 +94,8 @@ fn commands(text: &str, name: &str) -> Result<Vec<Vec<String>>, PlanError> {
 }
 
 impl Side {
-    /// The side of a link that a router shapes, with the rate that is `given` or else its own; `None`
-    /// without either.
+    /// The side of a link that a router shapes, with the rate that is `given` or else its own.
+    /// `None` without either.
     pub fn from_router(
         shaper: &Shaper,
         given: Option<Rate>,

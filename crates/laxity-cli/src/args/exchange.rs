@@ -54,7 +54,8 @@ pub(crate) struct ImportVyos {
     /// The configuration, as `set` commands or with braces; - reads standard input.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The policy that is wanted [default: the one at the way out of an interface, or the only one].
+    /// The policy that is wanted [default: the one at the way out of an interface, or the only
+    /// one].
     #[arg(long, value_name = "NAME")]
     pub policy: Option<String>,
     /// The rate of the link, such as 10mbit [default: the policy's bandwidth].

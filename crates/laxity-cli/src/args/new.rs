@@ -39,8 +39,8 @@ pub(crate) struct New {
     /// Devices that are in use at the same time.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_DEVICES.into()))]
     pub hosts: Option<u32>,
-    /// Read the settings of a router that shapes its link: cake, sqm, qosify or qosmate, and the file;
-    /// - reads standard input.
+    /// Read the settings of a router that shapes its link: cake, sqm, qosify or qosmate, and the
+    /// file; - reads standard input.
     #[arg(long, value_names = ["TOOL", "FILE"], num_args = 2)]
     pub from: Option<Vec<OsString>>,
     /// The folder for the plans.

@@ -31,7 +31,7 @@ pub(super) struct Circuit {
 
 #[cfg(test)]
 impl Circuit {
-    /// A circuit of which only the minimum counts.
+    /// A circuit with a minimum, and nothing else that counts.
     pub(super) fn with_rates(node: Option<usize>, minimum: Rate) -> Circuit {
         Circuit {
             id: String::new(),

@@ -30,66 +30,68 @@ pub(super) fn read_tree(text: &str) -> Result<Vec<Node>, Error> {
     let tree: Value = serde_json::from_str(text).map_err(|error| {
         Error::at(format!("{}:{}", error.line(), error.column()), "this is no JSON")
     })?;
-    let Value::Object(tree) = tree else {
+    let Value::Object(children) = tree else {
         return Err(Error::new("the network is an object: a node for each name"));
     };
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut names: HashSet<String> = HashSet::new();
-    let mut below: Vec<(Option<usize>, String, usize, Map<String, Value>)> =
-        vec![(None, String::new(), 1, tree)];
-    while let Some((parent, path, depth, children)) = below.pop() {
+    let mut tree = Tree::default();
+    tree.add(children, None, &mut Vec::new())?;
+    Ok(tree.nodes)
+}
+
+/// The nodes that are read.
+#[derive(Default)]
+struct Tree {
+    nodes: Vec<Node>,
+    names: HashSet<String>,
+}
+
+impl Tree {
+    /// Adds nodes and all below them. `above` are the names on the way to them.
+    fn add(
+        &mut self,
+        children: Map<String, Value>,
+        parent: Option<usize>,
+        above: &mut Vec<String>,
+    ) -> Result<(), Error> {
         for (name, node) in children {
-            let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            above.push(name.clone());
+            let place = shown(&above.join("."));
+            let wrong = |message: &str| Error::at(&place, message);
             let Value::Object(mut node) = node else {
-                return Err(Error::at(
-                    shown(&place),
-                    "a node is an object with downloadBandwidthMbps and uploadBandwidthMbps",
-                ));
+                let keys = "downloadBandwidthMbps and uploadBandwidthMbps";
+                return Err(wrong(&format!("a node is an object with {keys}")));
             };
-            check_name(&name).map_err(|message| Error::at(shown(&place), message))?;
-            if depth > DEEPEST || nodes.len() == MOST_NODES {
-                let message = format!("a plan has at most {DEEPEST} levels and {MOST_NODES} nodes");
-                return Err(Error::at(shown(&place), message));
+            check_name(&name).map_err(|message| wrong(&message))?;
+            if above.len() > DEEPEST || self.nodes.len() == MOST_NODES {
+                let most = format!("a plan has at most {DEEPEST} levels and {MOST_NODES} nodes");
+                return Err(wrong(&most));
             }
-            if !names.insert(name.clone()) {
-                return Err(Error::at(shown(&place), "another node has this name"));
+            if !self.names.insert(name.clone()) {
+                return Err(wrong("another node has this name"));
             }
-            let rate = [
-                rate(&node, "downloadBandwidthMbps", &place)?,
-                rate(&node, "uploadBandwidthMbps", &place)?,
-            ];
-            let children = node.remove("children");
-            nodes.push(Node { name, parent, rate });
-            match children {
+            let rate = |key| rate(&node, key).map_err(|message| wrong(&message));
+            let rate = [rate("downloadBandwidthMbps")?, rate("uploadBandwidthMbps")?];
+            self.nodes.push(Node { name, parent, rate });
+            let number = self.nodes.len() - 1;
+            match node.remove("children") {
                 None | Some(Value::Null) => {}
-                Some(Value::Object(children)) => {
-                    below.push((Some(nodes.len() - 1), place, depth + 1, children));
-                }
-                Some(_) => {
-                    return Err(Error::at(
-                        shown(&place),
-                        "`children` is an object: a node for each name",
-                    ));
-                }
+                Some(Value::Object(children)) => self.add(children, Some(number), above)?,
+                Some(_) => return Err(wrong("`children` is an object: a node for each name")),
             }
+            above.pop();
         }
+        Ok(())
     }
-    Ok(nodes)
 }
 
 /// A rate in Mbit/s.
-fn rate(node: &Map<String, Value>, key: &str, place: &str) -> Result<Rate, Error> {
+fn rate(node: &Map<String, Value>, key: &str) -> Result<Rate, String> {
     let text = match node.get(key) {
         Some(Value::Number(number)) => number.to_string(),
         Some(Value::String(text)) => text.clone(),
-        _ => {
-            return Err(Error::at(
-                shown(place),
-                format!("`{key}` is missing: a rate in Mbit/s such as 1000"),
-            ));
-        }
+        _ => return Err(format!("`{key}` is missing: a rate in Mbit/s such as 1000")),
     };
-    megabits(&text).map_err(|message| Error::at(shown(place), format!("`{key}`: {message}")))
+    megabits(&text).map_err(|message| format!("`{key}`: {message}"))
 }
 
 /// A rate in Mbit/s, above zero.

@@ -7,8 +7,8 @@ use super::{Router, Tins};
 use crate::Error;
 use crate::error::shown;
 
-/// Reads `/etc/config/qosify`: its first interface or device that is not disabled, or else its first
-/// one.
+/// Reads `/etc/config/qosify`: its first interface or device that is not disabled, or else the
+/// first of all.
 ///
 /// # Errors
 /// At the first line that is no UCI, or whose value qosify does not have.

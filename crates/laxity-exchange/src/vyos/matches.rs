@@ -24,7 +24,7 @@ pub(super) fn matching(root: &Node, class: &Node, notes: &mut Vec<String>) -> Op
     (!filters.is_empty()).then(|| filters.join(" or "))
 }
 
-/// The tests of a filter, all of which hold for its packets.
+/// The tests of a filter: its packets pass them all.
 fn filter(node: &Node) -> Result<String, String> {
     let mut tests = Vec::new();
     for (word, below) in node.all(&[]) {

@@ -146,9 +146,10 @@ impl Classes<'_> {
                 description.map(|(words, _)| format!(" # {}", shown(words))).unwrap_or_default();
             let _ =
                 write!(text, "\n[class.{}]{comment}\n{}", key(&class.name), keys(&class, notes)?);
-            let matching = match class.is_default {
-                true => Some("any".into()),
-                false => matching(self.root, class.node, notes),
+            let matching = if class.is_default {
+                Some("any".into())
+            } else {
+                matching(self.root, class.node, notes)
             };
             match matching {
                 Some(matching) => _ = writeln!(text, "match = {}", quoted(&matching)),
