@@ -219,7 +219,8 @@ mod tests {
     }
 
     fn sent(kept: &[(u64, u64)]) -> Option<Demand> {
-        let line = |(bytes, rate): &(u64, u64)| TokenBucket { bucket: Bytes(*bytes), rate: Rate(*rate) };
+        let line =
+            |(bytes, rate): &(u64, u64)| TokenBucket { bucket: Bytes(*bytes), rate: Rate(*rate) };
         Some(Demand { broke: true, kept: kept.iter().map(line).collect() })
     }
 
@@ -232,7 +233,8 @@ mod tests {
         // 10 Mbit/s less 4 Mbit/s and 256 kbit/s, to a percent, unless a deadline comes first.
         assert!((4_000_000..=5_744_000).contains(&more_bps), "{more_bps}");
         let has = TokenBucket { bucket: Bytes(600), rate: Rate(256_000) };
-        let with = |more| holds(&plan(), ClassId(0), TokenBucket { rate: Rate(256_000 + more), ..has });
+        let with =
+            |more| holds(&plan(), ClassId(0), TokenBucket { rate: Rate(256_000 + more), ..has });
         assert!(with(more_bps) && !with(more_bps + more_bps / 50 + 5_000));
     }
 
@@ -240,10 +242,15 @@ mod tests {
     fn a_class_that_sends_more_needs_a_rate_that_is_proved() {
         let demands = vec![sent(&[(90_000, 256_000), (900, 320_000), (500, 384_000)]), None, None];
         let advice = Advice::new(&plan(), &Measured { demands, ..calm() });
-        let Some(Advice::Contract { class, has, needs, most }) = advice else { panic!("a contract") };
+        let Some(Advice::Contract { class, has, needs, most }) = advice else {
+            panic!("a contract")
+        };
         assert_eq!((class.as_str(), has.rate.0, needs.rate.0), ("call", 256_000, 384_000));
         assert_eq!(needs.bucket, has.bucket);
-        assert!(most >= needs.rate.0 && holds(&plan(), ClassId(0), TokenBucket { rate: Rate(most), ..has }));
+        assert!(
+            most >= needs.rate.0
+                && holds(&plan(), ClassId(0), TokenBucket { rate: Rate(most), ..has })
+        );
     }
 
     #[test]
@@ -272,12 +279,16 @@ mod tests {
         let bound = plan().bounds()[0].expect("a bound");
         let broken = vec![sent(&[(90_000, 256_000)]), None, None];
         let measured = Measured { demands: broken, ..calm() };
-        let late = Measured { late: Nanos(bound.0 / 10 + 1), is_real_time: false, ..measured.clone() };
+        let late =
+            Measured { late: Nanos(bound.0 / 10 + 1), is_real_time: false, ..measured.clone() };
         assert_eq!(Advice::new(&plan(), &late), Some(Advice::Priority { late: late.late, bound }));
         let in_time = Measured { is_real_time: true, ..late.clone() };
         assert!(!matches!(Advice::new(&plan(), &in_time), Some(Advice::Priority { .. })));
         let held = Measured { held: Nanos(bound.0 + 1), ..late };
-        assert_eq!(Advice::new(&plan(), &held), Some(Advice::SlowerLink { held: held.held, bound }));
+        assert_eq!(
+            Advice::new(&plan(), &held),
+            Some(Advice::SlowerLink { held: held.held, bound })
+        );
         let (longest, most) = (Bytes(1_515), Bytes(1_514));
         let long = Measured { longest, ..measured };
         assert_eq!(Advice::new(&plan(), &long), Some(Advice::LongerPackets { longest, most }));

@@ -81,10 +81,19 @@ enum Task {
     /// When a second began, in seconds of 1970, and what classes got in it.
     Second(u64, Vec<ClassSlot>),
     /// A moment of the class at this place, whether it is the same as the last one of that class.
-    Moment { place: usize, moment: MomentStatus, is_same: bool },
+    Moment {
+        place: usize,
+        moment: MomentStatus,
+        is_same: bool,
+    },
     /// Another plan is followed.
     Subject(Subject),
-    Past { span: PastSpan, until: u64, most: u64, answer: PastAnswer },
+    Past {
+        span: PastSpan,
+        until: u64,
+        most: u64,
+        answer: PastAnswer,
+    },
 }
 
 /// So much may wait for the disk.
@@ -107,7 +116,8 @@ impl Archive {
         let (tasks, given) = mpsc::sync_channel(ROOM);
         let (say, said) = mpsc::channel();
         let writing = [libc::SYS_pwrite64, libc::SYS_fdatasync, libc::SYS_flock];
-        let sandbox = writing.into_iter().fold(Sandbox::new().write(folder_of(path)), Sandbox::call);
+        let sandbox =
+            writing.into_iter().fold(Sandbox::new().write(folder_of(path)), Sandbox::call);
         let thread = confined::spawn("history", sandbox, move || recorder.run(&given, &say));
         let thread = thread.map_err(|error| failed(io::Error::other(error)))?;
         let (tasks, thread, path) = (Some(tasks), Some(thread), path.to_path_buf());
@@ -124,12 +134,7 @@ impl Archive {
 
     /// Records a second, which began at this time, in seconds of 1970. Classes are in the order of
     /// the subject.
-    pub(crate) fn second(
-        &mut self,
-        at: u64,
-        mut classes: Vec<ClassSlot>,
-        keeper: &mut dyn Keeper,
-    ) {
+    pub(crate) fn second(&mut self, at: u64, mut classes: Vec<ClassSlot>, keeper: &mut dyn Keeper) {
         classes.truncate(self.subject.len());
         self.give(Task::Second(at, classes), keeper);
     }

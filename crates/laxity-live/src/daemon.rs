@@ -21,7 +21,8 @@ use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
-    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor, settings,
+    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
+    settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};

@@ -47,7 +47,8 @@ fn text(past: &PastStatus) -> String {
     let recorded = quantity::time(recorded as f64 * past.width_s as f64 * 1e9);
     let mut text = format!("The last {}, of which {recorded} are recorded\n\n", past.span.name());
     let rows: Vec<Row> = past.classes.iter().map(Row::new).collect();
-    let times = rows.iter().flat_map(|row| [row.max, row.bound]).map(|ns| Some(ns).filter(|ns| *ns > 0));
+    let times =
+        rows.iter().flat_map(|row| [row.max, row.bound]).map(|ns| Some(ns).filter(|ns| *ns > 0));
     let unit = TimeUnit::from_whole(times);
     let columns = [
         Column::text("Mbit/s", |row: &Row| Some(quantity::megabits(row.mean_bps))),

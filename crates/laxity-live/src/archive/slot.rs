@@ -125,7 +125,9 @@ impl NumberedMoment {
             1 => DangerCause::Contract,
             2 => DangerCause::Late { late_ns: value },
             3 => DangerCause::Idle { percent: value },
-            4 => DangerCause::Class { class: subject.class(place as usize)?.into(), percent: value },
+            4 => {
+                DangerCause::Class { class: subject.class(place as usize)?.into(), percent: value }
+            }
             _ => DangerCause::Unknown,
         };
         let class = class as usize;

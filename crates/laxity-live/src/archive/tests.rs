@@ -25,7 +25,14 @@ fn second(packets: u64, max_ns: u64) -> Vec<ClassSlot> {
 }
 
 fn moment(from_s: u64, until_s: u64, cause: DangerCause) -> MomentStatus {
-    MomentStatus { class: "call".into(), from_s, until_s, max_ns: 6_000_000, bound_ns: 5_000_000, cause }
+    MomentStatus {
+        class: "call".into(),
+        from_s,
+        until_s,
+        max_ns: 6_000_000,
+        bound_ns: 5_000_000,
+        cause,
+    }
 }
 
 fn begin(path: &Path, subject: &Subject) -> (Recorder, Opened) {
@@ -54,7 +61,10 @@ fn every_span_has_the_same_sums_over_its_own_slots_and_restarts() {
         let past = file.past(span, BEGIN + 200, u64::MAX).unwrap();
         assert_eq!((past.width_s, past.classes.len()), (span.width_s(), 2));
         let call = &past.classes[0];
-        assert_eq!((call.way.as_str(), call.name.as_str(), call.points.len()), ("out", "call", slots));
+        assert_eq!(
+            (call.way.as_str(), call.name.as_str(), call.points.len()),
+            ("out", "call", slots)
+        );
         assert_eq!(call.points.iter().map(|point| point.packets).sum::<u64>(), 134 * 135 / 2);
         assert_eq!(call.points.iter().map(|point| point.dropped).sum::<u64>(), 135);
         let last = call.points.last().unwrap();
@@ -77,7 +87,8 @@ fn the_file_keeps_its_size_and_the_oldest_goes() {
     assert_eq!(length, 65_536 + (3_600 + 8_640 + 10_080) * (12 + 2 * 56) + 1_024 * 76);
     (0..4_000).for_each(|at| recorder.second(BEGIN + at, second(1, 1)).unwrap());
     assert_eq!(fs::metadata(&path).unwrap().len(), length);
-    let past = ArchiveFile::open(&path).unwrap().past(PastSpan::Hour, BEGIN + 3_999, 3_600).unwrap();
+    let past =
+        ArchiveFile::open(&path).unwrap().past(PastSpan::Hour, BEGIN + 3_999, 3_600).unwrap();
     assert_eq!(past.classes[0].points.len(), 3_600);
     assert_eq!(past.classes[0].points[0].at_s, BEGIN + 400);
 }
@@ -101,9 +112,11 @@ fn half_a_slot_is_none_and_harms_no_other() {
     for cut in 1..size - 1 {
         // The rest is what was there before, or nothing.
         for rest in [&whole[cut..], &vec![0; size - cut]] {
-            raw.write_all_at(&[&next[..cut.max(9)], &rest[cut.max(9) - cut..]].concat(), place).unwrap();
+            raw.write_all_at(&[&next[..cut.max(9)], &rest[cut.max(9) - cut..]].concat(), place)
+                .unwrap();
             let file = ArchiveFile::open(&path).unwrap();
-            let points = file.past(PastSpan::Hour, BEGIN + 20, 3_600).unwrap().classes.remove(0).points;
+            let points =
+                file.past(PastSpan::Hour, BEGIN + 20, 3_600).unwrap().classes.remove(0).points;
             assert_eq!(points.len(), 9, "{cut}");
             assert!(points.iter().all(|point| point.at_s != BEGIN + 5 && point.packets == 7));
         }
@@ -165,13 +178,16 @@ fn what_is_of_others_or_in_use_is_left_alone() {
     assert_eq!((name.as_str(), opened), ("uplink-2.history", Opened::New), "it is in use");
     drop((first, second));
     assert_eq!(place(&other).1, "uplink-3.history");
-    assert_eq!((place(&other).1.as_str(), place(&other).2), ("uplink-3.history", Opened::Again));
+    let (again, name, opened) = place(&other);
+    assert_eq!((name.as_str(), opened), ("uplink-3.history", Opened::Again));
+    drop(again);
     assert_eq!(place(&subject()).1, "uplink.history");
 
     let plan = folder.path().join("plan.toml");
     let text = "version = 1\n".repeat(10_000);
     fs::write(&plan, &text).unwrap();
-    for refused in [ArchiveFile::open(&plan).map(drop), ArchiveFile::begin(&plan, &other).map(drop)] {
+    for refused in [ArchiveFile::open(&plan).map(drop), ArchiveFile::begin(&plan, &other).map(drop)]
+    {
         assert!(matches!(refused, Err(ArchiveError::NoHistory(_))));
     }
     assert_eq!(fs::read_to_string(&plan).unwrap(), text);

@@ -43,7 +43,8 @@ impl Seconds {
                 let delay = sent.delay();
                 class.delays.record(delay);
                 if delay.0 >= class.present.max_ns {
-                    (class.present.max_ns, class.present.allowance_ns) = (delay.0, sent.allowance.0);
+                    (class.present.max_ns, class.present.allowance_ns) =
+                        (delay.0, sent.allowance.0);
                 }
             }
             Event::Dropped(dropped) => {
@@ -56,7 +57,10 @@ impl Seconds {
                     class.present.nonconforming += 1;
                 }
             }
-            Event::Arrived(_) | Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
+            Event::Arrived(_)
+            | Event::Idle { .. }
+            | Event::Reloaded { .. }
+            | Event::Kept { .. } => {}
         }
     }
 
@@ -109,11 +113,19 @@ mod tests {
         (1..=200).for_each(|at| seconds.add(&sent(at * 1_000, at, false)));
         seconds.add(&sent(900_000_000, 0, true));
         let (packet, reason) = (Packet::default(), DropReason::QueueFull);
-        seconds.add(&Event::Dropped(DroppedPacket { number: 0, packet, time: Nanos::ZERO, reason }));
+        seconds.add(&Event::Dropped(DroppedPacket {
+            number: 0,
+            packet,
+            time: Nanos::ZERO,
+            reason,
+        }));
         seconds.add(&Event::Nonconforming { number: 0, class: ClassId(0) });
         seconds.turn(Nanos(1_000_000_007));
         let last = seconds.last(ClassId(0)).expect("a second is over");
-        assert_eq!((last.number, last.over_ns, last.bytes, last.packets), (0, 1_000_000_007, 20_100, 201));
+        assert_eq!(
+            (last.number, last.over_ns, last.bytes, last.packets),
+            (0, 1_000_000_007, 20_100, 201)
+        );
         assert_eq!((last.dropped, last.nonconforming), (1, 1));
         assert_eq!((last.max_ns, last.allowance_ns), (200_000, 200));
         assert!((198_000..=198_000 * 33 / 32).contains(&last.p99_ns), "{}", last.p99_ns);

@@ -258,11 +258,15 @@ mod tests {
     #[test]
     fn hosts_are_sums_of_flows_and_what_is_not_known_is_told() {
         let mut talkers = Talkers::new(Side::A);
-        let arrivals =
-            [arrived(0, 0, headers(1, 7)), arrived(1, 0, headers(1, 8)), arrived(1, 1, headers(2, 7))];
+        let arrivals = [
+            arrived(0, 0, headers(1, 7)),
+            arrived(1, 0, headers(1, 8)),
+            arrived(1, 1, headers(2, 7)),
+        ];
         arrivals.iter().for_each(|event| talkers.add(event));
         talkers.add(&arrived(1, 2, Headers::default()));
-        let sizes = [(0, 0, 100), (1, 0, 1_500), (1, 0, 1_500), (1, 1, 700), (1, 2, 60), (0, 9, 40)];
+        let sizes =
+            [(0, 0, 100), (1, 0, 1_500), (1, 0, 1_500), (1, 1, 700), (1, 2, 60), (0, 9, 40)];
         sizes.iter().for_each(|(class, flow, length)| talkers.add(&sent(*class, *flow, *length)));
         assert!(talkers.status(&plan()).is_none(), "the second is not over");
         talkers.turn(Nanos(1_000_000_007));

@@ -71,7 +71,7 @@ fn class_status(class: &Class, of: &ClassBooks, queued: u64) -> ClassStatus {
         bound_ns: of.bound.map(|bound| bound.0),
         bound_misses: of.beyond,
         waits: None,
-            second: None,
+        second: None,
         watched: None,
     }
 }

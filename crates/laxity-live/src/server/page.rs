@@ -41,7 +41,9 @@ mod tests {
 
     #[test]
     fn nothing_is_loaded_from_outside() {
-        for path in ["/", "/page.css", "/page.js", "/edges.js", "/talkers.js", "/past.js", "/chart.js"] {
+        for path in
+            ["/", "/page.css", "/page.js", "/edges.js", "/talkers.js", "/past.js", "/chart.js"]
+        {
             let (_, text) = file(path).unwrap();
             let text = text.replace("http://www.w3.org/2000/svg", "");
             for outside in ["http:", "https:", "url(", "@import", "//cdn", "eval(", "innerHTML"] {

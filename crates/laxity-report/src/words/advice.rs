@@ -95,7 +95,11 @@ mod tests {
             ),
             (
                 contract(line(600, 319_900), 2_256_000),
-                &["call needs 64 kbit/s more; 2 Mbit/s are free", "rate = \"320kbit\"", "is proved"],
+                &[
+                    "call needs 64 kbit/s more; 2 Mbit/s are free",
+                    "rate = \"320kbit\"",
+                    "is proved",
+                ],
             ),
             (
                 contract(line(1_200, 256_000), 4_600),
@@ -111,7 +115,7 @@ mod tests {
                 &["Nothing", "50 %", "2 Mbit/s more"],
             ),
         ] {
-            let said = advice(&kind);
+            let said = advice(&kind).replace('\u{a0}', " ");
             assert!(said.ends_with('.') && !said[..said.len() - 1].contains(". "), "{said}");
             for word in words {
                 assert!(said.contains(word), "{word}: {said}");

@@ -11,7 +11,8 @@ pub(crate) fn danger_text(moment: &MomentStatus, now_s: u64) -> String {
         ago => format!("{} ago", rough(ago)),
     };
     let lasted = rough(until_s.saturating_sub(*from_s).max(1));
-    let used = if moment.is_broken() { "took longer than its bound" } else { "came close to its bound" };
+    let used =
+        if moment.is_broken() { "took longer than its bound" } else { "came close to its bound" };
     let share = quantity::percent((*max_ns as f64 / *bound_ns as f64 * 100.0).round() / 100.0);
     let bound = quantity::time(*bound_ns as f64);
     format!("{ago}, for {lasted}: {class} {used}, {share} of {bound}: {}", cause_text(class, cause))
@@ -58,7 +59,8 @@ mod tests {
             bound_ns: 5_000_000,
             cause,
         };
-        let said = |max_ns, now, cause| danger_text(&moment(max_ns, cause), now);
+        let said =
+            |max_ns, now, cause| danger_text(&moment(max_ns, cause), now).replace('\u{a0}', " ");
         let by = |class: &str| DangerCause::Class { class: class.into(), percent: 71 };
         assert_eq!(
             said(4_800_000, 1_192, by("upload")),

@@ -20,7 +20,8 @@ struct Talker {
 pub(crate) fn talkers_text(way: &WayStatus) -> String {
     let Some(talkers) = &way.talkers else { return String::new() };
     let all = talkers.rate_bps(talkers.bytes);
-    let mut text = format!("What fills the link now: {} in the last second\n\n", quantity::rate(all));
+    let mut text =
+        format!("What fills the link now: {} in the last second\n\n", quantity::rate(all));
     if talkers.flows.is_empty() {
         return text + "Nothing was sent.\n\n";
     }
@@ -55,7 +56,13 @@ fn flows(way: &WayStatus, talkers: &TalkersStatus) -> Vec<Talker> {
 }
 
 impl Talker {
-    fn new(way: &WayStatus, talkers: &TalkersStatus, label: String, class: &str, bytes: u64) -> Self {
+    fn new(
+        way: &WayStatus,
+        talkers: &TalkersStatus,
+        label: String,
+        class: &str,
+        bytes: u64,
+    ) -> Self {
         let rate_bps = talkers.rate_bps(bytes);
         Talker {
             label: visible(&label).into_owned(),

@@ -48,7 +48,7 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
         bound_ns,
         bound_misses: u64::from(name == "call"),
         waits: None,
-            second: None,
+        second: None,
         watched: None,
     }
 }

@@ -162,7 +162,9 @@ fn footer(state: &State) -> Line<'static> {
     }
     match &state.message {
         Some(message) => Line::from(clean(message)).bold(),
-        None => Line::from("q ends   r reloads   ←→ order   ↑↓ scroll   space delays now or all   f flows"),
+        None => Line::from(
+            "q ends   r reloads   ←→ order   ↑↓ scroll   space delays now or all   f flows",
+        ),
     }
 }
 
