@@ -16,6 +16,7 @@ mod fitting;
 mod folder;
 mod frames;
 mod golden;
+mod history;
 mod import;
 #[cfg(target_os = "linux")]
 mod import_run;

@@ -178,7 +178,9 @@ fn what_is_of_others_or_in_use_is_left_alone() {
     assert_eq!((name.as_str(), opened), ("uplink-2.history", Opened::New), "it is in use");
     drop((first, second));
     assert_eq!(place(&other).1, "uplink-3.history");
-    assert_eq!((place(&other).1.as_str(), place(&other).2), ("uplink-3.history", Opened::Again));
+    let (again, name, opened) = place(&other);
+    assert_eq!((name.as_str(), opened), ("uplink-3.history", Opened::Again));
+    drop(again);
     assert_eq!(place(&subject()).1, "uplink.history");
 
     let plan = folder.path().join("plan.toml");

@@ -115,7 +115,7 @@ mod tests {
                 &["Nothing", "50 %", "2 Mbit/s more"],
             ),
         ] {
-            let said = advice(&kind);
+            let said = advice(&kind).replace('\u{a0}', " ");
             assert!(said.ends_with('.') && !said[..said.len() - 1].contains(". "), "{said}");
             for word in words {
                 assert!(said.contains(word), "{word}: {said}");

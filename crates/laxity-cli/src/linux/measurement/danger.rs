@@ -59,7 +59,8 @@ mod tests {
             bound_ns: 5_000_000,
             cause,
         };
-        let said = |max_ns, now, cause| danger_text(&moment(max_ns, cause), now);
+        let said =
+            |max_ns, now, cause| danger_text(&moment(max_ns, cause), now).replace('\u{a0}', " ");
         let by = |class: &str| DangerCause::Class { class: class.into(), percent: 71 };
         assert_eq!(
             said(4_800_000, 1_192, by("upload")),

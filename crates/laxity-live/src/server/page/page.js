@@ -234,6 +234,11 @@ function remarks(way) {
   return [`At the busiest, ${rate(busiest)} left for 100 ms.`, ...shown];
 }
 
+// A sentence in which a plan's words stand between backticks.
+function withCode(text) {
+  return text.split("`").map((part, at) => (at % 2 ? Object.assign(document.createElement("code"), { textContent: part }) : part));
+}
+
 function showWay(section, way, before, seconds, network) {
   const at = network ? "" : ` at ${rate(way.rate_bps)}`;
   section.querySelector("h2").textContent = `${way.way}: ${way.scheduler}${at}`;
@@ -244,7 +249,7 @@ function showWay(section, way, before, seconds, network) {
   note.textContent = state.filter(Boolean).join(" ");
   note.classList.toggle("alarm", way.broken > 0 || way.held_up || network?.kept === false);
   const advice = section.querySelector(".advice");
-  advice.textContent = way.advice ?? "";
+  advice.replaceChildren(...withCode(way.advice ?? ""));
   advice.hidden = !way.advice;
   if (way.watched) {
     section.querySelector(".gone").textContent = "Lost";

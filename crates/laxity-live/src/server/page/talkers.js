@@ -12,16 +12,20 @@ function end(names, address, port) {
   return port === undefined ? name : `${name}:${port}`;
 }
 
+// A flow's ends, which a small screen shows below one another.
 function flowLabel(names, flow) {
-  if (!flow.protocol) return "not IP";
-  return `${flow.protocol} ${end(names, flow.source, flow.source_port)} → ${end(names, flow.destination, flow.destination_port)}`;
+  if (!flow.protocol) return ["not IP"];
+  const to = Object.assign(document.createElement("span"), { className: "to", textContent: `→ ${end(names, flow.destination, flow.destination_port)}` });
+  return [`${flow.protocol} ${end(names, flow.source, flow.source_port)} `, to];
 }
 
 function fillTalkers(body, way, talkers, rows) {
   body.replaceChildren();
   for (const [label, { class: name, bytes, packets, flows }] of rows.slice(0, MOST_TALKERS)) {
     const row = body.insertRow();
-    row.append(Object.assign(document.createElement("th"), { scope: "row", textContent: label }));
+    const head = Object.assign(document.createElement("th"), { scope: "row" });
+    head.append(...label);
+    row.append(head);
     const bits = (bytes * 8e9) / talkers.over_ns;
     const subject = way.classes.findIndex((it) => it.name === name);
     const belongs = cell(row, name);
@@ -41,7 +45,7 @@ function showTalkers(figure, way) {
   figure.hidden = !talkers?.flows.length;
   if (figure.hidden) return;
   const { names } = talkers;
-  fillTalkers(figure.querySelector(".hosts tbody"), way, talkers, talkers.hosts.map((it) => [end(names, it.address), it]));
+  fillTalkers(figure.querySelector(".hosts tbody"), way, talkers, talkers.hosts.map((it) => [[end(names, it.address)], it]));
   fillTalkers(figure.querySelector(".flows tbody"), way, talkers, talkers.flows.map((it) => [flowLabel(names, it), it]));
   figure.querySelector(".hosts").hidden = !talkers.hosts.length;
   const short = [
