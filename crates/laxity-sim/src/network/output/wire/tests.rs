@@ -13,6 +13,7 @@ fn link() -> NetworkLink {
         between: [0, 1].map(laxity_plan::model::NodeId),
         rate: Rate(1_000_000),
         trace: None,
+        autorate: None,
         latency: Nanos::ZERO,
         fastest: None,
         delay: Nanos::ZERO,
