@@ -164,7 +164,7 @@ fn request(family: Family, secret: u64, number: u64) -> [u8; REQUEST] {
 /// The checksum of the Internet (RFC 1071) of an even number of bytes.
 fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks_exact(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
-    let sum = words.fold(0u32, |sum, word| sum + word);
+    let sum = words.sum::<u32>();
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
 }

@@ -30,7 +30,7 @@ pub(crate) struct NetworkLink {
     /// Its propagation delay. Default that of `[link]`.
     pub delay: Option<Quantity<Nanos>>,
     /// Whether every flow has such a link of its own, as hosts have access links. Default false.
-    pub private: Option<bool>,
+    pub private: Option<At<bool>>,
     /// The discipline at both of its ends. Default that of the node, and fifo for a private link.
     pub scheduler: Option<At<Table<Scheduler>>>,
     /// Packets that are lost under way. Default none.

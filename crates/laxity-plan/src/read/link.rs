@@ -93,12 +93,15 @@ fn no_wire(raw: &raw::Link) -> Result<Option<WireSpec>, Fault> {
     }
 }
 
+/// How the rate of a link itself changes.
+type OwnTrace = Option<Arc<Trace>>;
+
 /// The trace and the controller of a link: where a controller finds the rate, it is the link behind
 /// that changes.
 pub(super) fn found(
     rate: &raw::LinkRate,
     trace: Option<Arc<Trace>>,
-) -> Result<(Option<Arc<Trace>>, Option<Arc<AutorateSpec>>), Fault> {
+) -> Result<(OwnTrace, Option<Arc<AutorateSpec>>), Fault> {
     match rate {
         raw::LinkRate::Fixed(_) => Ok((trace, None)),
         raw::LinkRate::Found(raw) => Ok((None, Some(Arc::new(autorate(raw, trace)?)))),

@@ -235,9 +235,9 @@ impl Links<'_, '_> {
                 "it is the highest rate at which the link sends, and `rate` what it is sure of",
             ));
         }
-        let private = raw.private.unwrap_or(plain.private);
-        if let (true, Some(_), Some(rate)) = (private, &autorate, &raw.rate) {
-            return Err(Fault::at(&rate.span, "a `rate` that is found of a private link")
+        let private = raw.private.as_ref().map_or(plain.private, |private| private.value);
+        if let (true, Some(_), Some(at)) = (private, &autorate, &raw.private) {
+            return Err(Fault::at(&at.span, "`private` of a link whose `rate` is found")
                 .help("every flow has such a link to itself: write one rate for them"));
         }
         Ok(NetworkLink {

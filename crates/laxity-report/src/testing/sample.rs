@@ -32,6 +32,7 @@ pub(crate) fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
             duplicated: 0,
             scheduler_bytes: Some(12_800),
             frames: None,
+            autorate: None,
             classes,
         }],
         network: None,

@@ -70,6 +70,7 @@ fn status(seconds: u64) -> Status {
             title: None,
             scheduler: "edf".into(),
             rate_bps: 20_000_000,
+            found: None,
             late: Some(delays(10, 120_000)),
             broken: 0,
             held_ns: None,

@@ -58,6 +58,7 @@ fn links_and_paths() {
         between,
         rate: Rate(rate),
         trace: None,
+        autorate: None,
         latency: Nanos::ZERO,
         fastest: None,
         delay: Nanos(delay),

@@ -153,8 +153,8 @@ fn a_connection_passes_the_link_behind() {
         "#
         )
     };
-    for (behind, loses) in [("{ round-trip = '20ms' }", false), ("{ buffer = '5kB' }", true)] {
-        let mut plan = plan(&text(behind));
+    for (behind_keys, loses) in [("{ round-trip = '20ms' }", false), ("{ buffer = '5kB' }", true)] {
+        let mut plan = plan(&text(behind_keys));
         let link = &mut plan.network.as_mut().unwrap().links[1];
         let spec = link.autorate.as_deref().unwrap().clone();
         let trace = Trace::new([(Nanos(0), 4_000_000)], None).unwrap();
@@ -163,7 +163,7 @@ fn a_connection_passes_the_link_behind() {
         let (summary, _) = run(&plan, Nanos(20 * SECOND), 1);
         let shaped = summary.hops.iter().find(|hop| hop.from == "router" && hop.to == "far");
         let found = shaped.and_then(|hop| hop.autorate.as_ref()).unwrap();
-        assert_eq!(found.lost > 0, loses, "{behind:?}");
+        assert_eq!(found.lost > 0, loses, "{behind_keys}");
         let back = summary.hops.iter().find(|hop| hop.from == "far").unwrap();
         assert!(back.autorate.is_none());
         let class = &summary.network.as_ref().unwrap().classes[0];
