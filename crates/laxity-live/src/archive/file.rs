@@ -21,7 +21,7 @@ pub struct ArchiveFile {
 
 /// The most files of other plans that are passed by.
 const NAMES: u32 = 1_000;
-/// So many slots are read at once.
+/// Slots that are read at once.
 const AT_ONCE: u64 = 256;
 
 impl ArchiveFile {
@@ -98,7 +98,7 @@ impl ArchiveFile {
         Ok(moments)
     }
 
-    /// What there is of a span that ends at a time, in seconds of 1970, in at most so many points.
+    /// What there is of a span that ends at a time, in seconds of 1970, in at most `most` points.
     ///
     /// # Errors
     /// If the file cannot be read.

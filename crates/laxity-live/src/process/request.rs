@@ -10,7 +10,7 @@ use crate::status::{PastSpan, PastStatus, Status};
 pub enum Request {
     /// What the link is like now.
     Status(Sender<Status>),
-    /// What there is of a history, in at most so many points; none where there is no history.
+    /// What there is of a history, none where there is no history.
     Past {
         /// How far back.
         span: PastSpan,

@@ -18,7 +18,7 @@ pub struct TalkersStatus {
     pub packets: u64,
     /// Bytes of flows that are not known any more, as there were too many.
     pub unknown_bytes: u64,
-    /// Each host and each flow may have sent so many bytes more than is told: 0 if there were not
+    /// Bytes that each host and each flow may have sent beyond what is told: 0 unless there were
     /// too many.
     pub missing_bytes: u64,
     /// The greatest hosts: addresses where frames come from that leave, and where those go that

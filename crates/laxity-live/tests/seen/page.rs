@@ -136,7 +136,7 @@ fn past() -> PastStatus {
     }
 }
 
-/// Two hosts, one of which has a name, a flow, and frames without IP.
+/// A host, another one with a name, a flow, and frames without IP.
 fn talkers() -> TalkersStatus {
     let [first, second] = [2, 3].map(|last| IpAddr::from([10, 0, 0, last]));
     let class = String::from("class-2");

@@ -14,7 +14,7 @@ const CLASS: usize = 12;
 /// The columns of numbers, and how wide they are.
 const NUMBERS: [(&str, usize); 3] = [("Mbit/s", 8), ("share", 8), ("packets", 9)];
 
-/// The greatest hosts and flows of a direction, at most so many of each.
+/// The greatest hosts and flows of a direction, at most `count` of each.
 pub(super) fn lines(way: &WayStatus, count: usize, width: usize) -> Vec<Line<'static>> {
     let Some(talkers) = way.talkers.as_ref().filter(|talkers| !talkers.flows.is_empty()) else {
         return Vec::new();

@@ -177,7 +177,7 @@ fn danger_lines(way: &WayStatus, width: usize) -> Vec<Line<'static>> {
     lines.map(|line| Line::from(line).yellow()).collect()
 }
 
-/// A sentence in lines of at most so many characters, unless a word is longer.
+/// A sentence in lines of at most `width` characters, unless a word is longer.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
