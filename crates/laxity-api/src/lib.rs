@@ -93,9 +93,7 @@ pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use linux::{Corrections, LinuxCheck, LinuxExport, check_for_linux, export, nearest};
 #[cfg(feature = "pages")]
 pub use pages::{Delays, curves};
-pub use repeat::{
-    Difference, RepeatError, Repetition, WireRepetition, repeat, repeat_traced,
-};
+pub use repeat::{Difference, RepeatError, Repetition, WireRepetition, repeat, repeat_traced};
 pub use result::{Comparison, RunResult};
 pub use run::{choices, run, run_compared};
 pub use seeds::over_seeds;

@@ -8,9 +8,7 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
 use crate::error::Refusal;
-use crate::event::{
-    ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink,
-};
+use crate::event::{ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink};
 use crate::gate;
 use crate::outlet::Outlet;
 use crate::prepared::PreparedPlan;

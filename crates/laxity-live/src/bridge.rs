@@ -168,10 +168,8 @@ impl<B: Backend> Bridge<B> {
         let interfaces = Side::BOTH.into_iter().map(|side| self.backend.statistics(side));
         let interfaces = interfaces.collect::<io::Result<_>>()?;
         let lost = self.cutters.iter().map(Cutter::lost).zip(self.uncopied);
-        let lost = lost.map(|(cut, uncopied)| Cut {
-            crowded_out: cut.crowded_out + uncopied,
-            ..cut
-        });
+        let lost =
+            lost.map(|(cut, uncopied)| Cut { crowded_out: cut.crowded_out + uncopied, ..cut });
         let cut = lost.collect();
         Ok(Counts { interfaces, cut, ..Counts::default() })
     }

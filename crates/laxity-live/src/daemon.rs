@@ -7,13 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
 use laxity_linux::clock::tai_offset;
-use laxity_linux::frames::{BATCH, Backend, Pool, Side};
+use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
-use laxity_plan::wire::MOST_UNDER_WAY;
 
 use crate::bridge::task::{BridgeTask, Next};
 use crate::bridge::{Bridge, Forwarding, Way};
@@ -21,7 +20,7 @@ use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
-    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
+    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, frames_for, settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
@@ -65,10 +64,6 @@ const ROUTER_FRAMES: u32 = 4096;
 /// Bytes of frames that the kernel keeps for each interface of routers.
 const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;
 
-/// Frames for which there is memory at each interface of a link that is emulated: those on the
-/// wire, twice as many in queues as otherwise, and those that are being taken in.
-const EMULATED_FRAMES: u32 = MOST_UNDER_WAY as u32 + 2 * 8192 + 4 * BATCH as u32;
-
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
 
@@ -86,10 +81,9 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let is_emulated = is_emulated(&plans);
-        let (ends, mut options) = (interfaces.each_ref(), packet::Options::default());
-        if is_emulated {
-            options.frames = EMULATED_FRAMES;
-        }
+        let ends = interfaces.each_ref();
+        let frames = frames_for(is_emulated);
+        let options = packet::Options { frames, ..packet::Options::default() };
         match sockets {
             FrameSockets::Ring => {
                 let ring = Ring::open(ends, &options)?;

@@ -26,7 +26,7 @@ use crate::status::Status;
 pub use self::interfaces::{End, Links};
 pub use self::keeper::{Keeper, Results};
 pub use self::plan_text::PlanText;
-pub(crate) use self::plan_text::settings;
+pub(crate) use self::plan_text::{frames_for, settings};
 pub use self::request::Request;
 pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 
@@ -65,10 +65,7 @@ impl Process {
     /// Hears of signals from now on. Call it before there are other threads, so that these leave
     /// signals to this one. If it has a command in the foreground, SIGINT is left to that, and
     /// SIGHUP ends it.
-    pub(crate) fn begin(
-        requests: Receiver<Request>,
-        has_command: bool,
-    ) -> Result<Self, LiveError> {
+    pub(crate) fn begin(requests: Receiver<Request>, has_command: bool) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let service = Service::from_environment();
         Ok(Process { signals, requests, service, is_reloading: false, has_command })

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod confirm;
+mod emulated;
 mod filters;
 mod imported;
 mod kills;

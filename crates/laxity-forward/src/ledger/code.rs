@@ -46,8 +46,7 @@ impl Flags {
     pub(super) fn read(number: u64) -> Option<Flags> {
         let ecn = ecn(number >> 2 & 3)?;
         let flag = |bit: u32| number >> bit & 1 != 0;
-        let flags =
-            Flags { has_deadline: flag(0), demoted: flag(1), ecn, is_under_way: flag(4) };
+        let flags = Flags { has_deadline: flag(0), demoted: flag(1), ecn, is_under_way: flag(4) };
         (flags.number() == number).then_some(flags)
     }
 }

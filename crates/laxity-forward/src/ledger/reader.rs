@@ -8,9 +8,7 @@ use laxity::units::Nanos;
 
 use super::code::{self, Flags};
 use super::{Entry, Header, LONGEST_TEXT, LedgerError, MAGIC};
-use crate::event::{
-    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket,
-};
+use crate::event::{ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket};
 
 /// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have
 /// the handle 0.

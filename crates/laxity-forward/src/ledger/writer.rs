@@ -6,9 +6,7 @@ use laxity::packet::Packet;
 
 use super::code::{self, Flags};
 use super::{Header, MAGIC};
-use crate::event::{
-    ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket,
-};
+use crate::event::{ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket};
 
 /// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing
 /// is allocated.

@@ -153,12 +153,8 @@ fn a_full_link_sends_what_mahimahi_sends() {
     let mut forwarder = Forwarder::new(plan, Settings::default()).expect("a plan of a link");
     let mut delivered = Vec::new();
     for handle in 0..40 {
-        let frame = Frame {
-            headers: Headers::default(),
-            ecn: Ecn::NotCapable,
-            length: 1500,
-            handle,
-        };
+        let frame =
+            Frame { headers: Headers::default(), ecn: Ecn::NotCapable, length: 1500, handle };
         forwarder.arrive(Nanos::ZERO, frame, &mut |_| ());
     }
     let mut now = Some(Nanos::ZERO);
@@ -171,7 +167,8 @@ fn a_full_link_sends_what_mahimahi_sends() {
     }
     let period = lines[lines.len() - 1];
     // What comes at 0 comes at the end of the period before.
-    let mut opportunities = (0..4).flat_map(|round| lines.map(|line| round * period + line)).skip(1);
+    let mut opportunities =
+        (0..4).flat_map(|round| lines.map(|line| round * period + line)).skip(1);
     assert_eq!(delivered.len(), 40);
     for time in delivered {
         let millisecond = opportunities.next().expect("enough of them") * 1_000_000;

@@ -45,11 +45,7 @@ impl Program {
     ///
     /// # Errors
     /// If there is no thread.
-    pub fn new(
-        inside: Namespace,
-        command: Command,
-        link: Sender<Request>,
-    ) -> io::Result<Program> {
+    pub fn new(inside: Namespace, command: Command, link: Sender<Request>) -> io::Result<Program> {
         let (orders, ordered) = mpsc::channel();
         let thread = thread::Builder::new().name("command".into()).spawn(move || {
             let ending = run(&inside, command, &ordered);

@@ -95,8 +95,12 @@ fn all_may_be_held_up() {
 fn copies_are_made_of_what_is_not_lost() {
     let loss = WireLoss { share: 0.2, run: 1.25 };
     let reorder = Reorder { share: 0.5, by: Dist::Constant(Nanos(MS)) };
-    let of_all =
-        WireSpec { loss: Some(loss), reorder: Some(reorder), duplicate: Some(0.25), ..WireSpec::default() };
+    let of_all = WireSpec {
+        loss: Some(loss),
+        reorder: Some(reorder),
+        duplicate: Some(0.25),
+        ..WireSpec::default()
+    };
     for seed in 0..10 {
         let mut wire = wire(&of_all, seed);
         let fates: Vec<_> = (0..PACKETS as u64).map(|at| wire.next(Nanos(at * MS))).collect();
