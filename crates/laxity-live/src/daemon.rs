@@ -9,14 +9,13 @@ use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
 use laxity_linux::cgroup;
 use laxity_linux::clock::tai_offset;
 use laxity_linux::connections::Connections;
-use laxity_linux::frames::{BATCH, Backend, Pool, Side};
+use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::host_link::HostLink;
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
-use laxity_plan::wire::MOST_UNDER_WAY;
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
@@ -27,7 +26,7 @@ use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
-    secret, settings,
+    frames_for, secret, settings,
 };
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
@@ -76,10 +75,6 @@ pub enum FrameSockets {
 const ROUTER_FRAMES: u32 = 4096;
 /// Bytes of frames that the kernel keeps for each interface of routers.
 const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;
-
-/// Frames for which there is memory at each interface of a link that is emulated: those on the
-/// wire, twice as many in queues as otherwise, and those that are being taken in.
-const EMULATED_FRAMES: u32 = MOST_UNDER_WAY as u32 + 2 * 8192 + 4 * BATCH as u32;
 
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
@@ -297,12 +292,7 @@ impl Daemon {
 
 /// How sockets are opened for these plans.
 fn options(plans: &[Option<PlanText>; 2]) -> packet::Options {
-    let options = packet::Options::default();
-    if is_emulated(plans) {
-        packet::Options { frames: EMULATED_FRAMES, ..options }
-    } else {
-        options
-    }
+    packet::Options { frames: frames_for(is_emulated(plans)), ..packet::Options::default() }
 }
 
 /// Whether one of the ways has a wire that is emulated.

@@ -32,7 +32,7 @@ pub use self::interfaces::{End, Links};
 pub use self::keeper::{Keeper, Results};
 pub(crate) use self::names::Names;
 pub use self::plan_text::PlanText;
-pub(crate) use self::plan_text::{secret, settings};
+pub(crate) use self::plan_text::{frames_for, secret, settings};
 pub use self::request::Request;
 pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 

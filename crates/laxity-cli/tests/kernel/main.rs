@@ -4,6 +4,7 @@
 mod bounds;
 mod cake;
 mod confirm;
+mod emulated;
 mod filters;
 mod imported;
 mod kills;

@@ -1,5 +1,7 @@
 //! What a link carried, beside its rate.
 
+use std::collections::VecDeque;
+
 use laxity::link::Link;
 use laxity::units::Nanos;
 use laxity_plan::model::LinkSpec;
@@ -14,6 +16,9 @@ pub struct LinkLoad {
     /// The longest queue that frames would have met behind it at the plan's rate: so far ahead of
     /// that rate it was at most.
     pub ahead_ns: u64,
+    /// The bits of the second in which it carried least, and of the one in which it carried most,
+    /// of all seconds that end with a frame.
+    pub seconds_bps: Option<[u64; 2]>,
 }
 
 /// Measures it.
@@ -26,13 +31,43 @@ pub(super) struct LoadMeter {
     bytes: u64,
     last: u32,
     ahead: Nanos,
+    second: Second,
+}
+
+/// The frames of the last second.
+#[derive(Default)]
+struct Second {
+    frames: VecDeque<(Nanos, u32)>,
+    bytes: u64,
+    /// The fewest and the most bytes of a second that was whole.
+    extremes: Option<[u64; 2]>,
+}
+
+impl Second {
+    const LENGTH: Nanos = Nanos(1_000_000_000);
+
+    /// Counts a frame. The second is whole once a frame has left it.
+    fn add(&mut self, at: Nanos, length: u32) {
+        let begin = at.saturating_sub(Self::LENGTH);
+        let mut is_whole = self.extremes.is_some();
+        self.frames.push_back((at, length));
+        self.bytes += u64::from(length);
+        while let Some((_, length)) = self.frames.pop_front_if(|(came, _)| *came <= begin) {
+            self.bytes -= u64::from(length);
+            is_whole = true;
+        }
+        if is_whole {
+            let [least, most] = self.extremes.unwrap_or([self.bytes; 2]);
+            self.extremes = Some([least.min(self.bytes), most.max(self.bytes)]);
+        }
+    }
 }
 
 impl LoadMeter {
     pub(super) fn new(link: &LinkSpec) -> Self {
         let behind = Link::new(link.rate);
-        let (times, ahead) = (None, Nanos::ZERO);
-        LoadMeter { link: link.clone(), behind, times, bytes: 0, last: 0, ahead }
+        let (times, ahead, second) = (None, Nanos::ZERO, Second::default());
+        LoadMeter { link: link.clone(), behind, times, bytes: 0, last: 0, ahead, second }
     }
 
     /// Counts a frame of `length` bytes that comes at the time `at`.
@@ -43,6 +78,7 @@ impl LoadMeter {
         self.ahead = self.ahead.max(starts.saturating_sub(at));
         self.bytes += u64::from(self.last);
         self.last = length;
+        self.second.add(at, length);
         self.times = Some([self.times.map_or(at, |[first, _]| first), at]);
     }
 
@@ -51,7 +87,8 @@ impl LoadMeter {
         let [first, last] = self.times?;
         let time = last.saturating_sub(first).0;
         let rate_bps = self.bytes as f64 * 8e9 / time as f64;
-        (time > 0).then_some(LinkLoad { rate_bps, ahead_ns: self.ahead.0 })
+        let seconds_bps = self.second.extremes.map(|bytes| bytes.map(|bytes| 8 * bytes));
+        (time > 0).then_some(LinkLoad { rate_bps, ahead_ns: self.ahead.0, seconds_bps })
     }
 }
 
@@ -69,9 +106,21 @@ mod tests {
         for at in 0..100 {
             carrying.add(Nanos(1_000_000 + at * 500_000), 1226);
         }
-        assert_eq!(carrying.carried(), Some(LinkLoad { rate_bps: 20e6, ahead_ns: 0 }));
+        let at_the_rate = LinkLoad { rate_bps: 20e6, ahead_ns: 0, seconds_bps: None };
+        assert_eq!(carrying.carried(), Some(at_the_rate));
         carrying.add(Nanos(50_800_000), 1226);
         carrying.add(Nanos(50_800_000), 1226);
         assert_eq!(carrying.carried().map(|carried| carried.ahead_ns), Some(700_000));
+    }
+
+    /// The second frame comes with the end of a second, and 100 ms without any follow.
+    #[test]
+    fn seconds_are_those_that_end_with_a_frame() {
+        let mut carrying = LoadMeter::new(&Scenario::full().plan.link);
+        for at in (0..=1_200).chain(1_301..2_400).map(|millisecond| millisecond * 1_000_000) {
+            carrying.add(Nanos(at), 1226);
+        }
+        let seconds = carrying.carried().and_then(|carried| carried.seconds_bps);
+        assert_eq!(seconds, Some([900 * 10_000, 1_000 * 10_000]));
     }
 }

@@ -4,8 +4,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laxity::units::Nanos;
-use laxity_forward::{Forwarder, Settings};
-use laxity_linux::frames::Side;
+use laxity_forward::Forwarder;
+use laxity_linux::frames::{Backend, Side};
 use laxity_linux::packet::{self, Ring};
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use super::scenario::Scenario;
 use super::traffic::Traffic;
 use crate::bridge::{Bridge, Forwarding, Recorder, Way, WayMeasurement};
 use crate::error::LiveError;
+use crate::process::{frames_for, settings};
 use crate::status::WayStatus;
 use crate::worker::Options;
 
@@ -84,10 +85,12 @@ impl Trial {
 
     fn forward(&self, laboratory: &Laboratory) -> Result<(Forwarding, Recorder), LiveError> {
         let [a, b] = laboratory.ends()?;
-        let open = || Ring::open([&a, &b], &packet::Options::default());
-        let ring = laboratory.between.run(open)??;
-        let plan = self.scenario.plan.clone();
-        let forwarder = Forwarder::new(plan, Settings::default()).expect("a plan of a link");
+        let plan = &self.scenario.plan;
+        let frames = frames_for(plan.link.wire.is_some());
+        let options = packet::Options { frames, ..packet::Options::default() };
+        let ring = laboratory.between.run(|| Ring::open([&a, &b], &options))??;
+        let settings = settings(plan, ring.pool(), Side::A);
+        let forwarder = Forwarder::new(plan.clone(), settings).expect("a plan of a link");
         let ways = [Way::Scheduled(Box::new(forwarder)), Way::Plain];
         Ok(Forwarding::start(Bridge::new(ring, ways), self.options)?)
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use laxity::units::Nanos;
 use laxity_forward::Settings;
 use laxity_linux::frames::{BATCH, Pool, Port};
+use laxity_linux::packet;
 use laxity_plan::Plan;
 use laxity_plan::wire::MOST_UNDER_WAY;
 
@@ -21,6 +22,13 @@ pub struct PlanText {
     pub plan: Plan,
     /// The text.
     pub text: String,
+}
+
+/// Frames for which there is memory at each interface of a link. If it is emulated, these are those
+/// on the wire, twice as many in queues as otherwise, and those that are being taken in.
+pub(crate) fn frames_for(is_emulated: bool) -> u32 {
+    let plain = packet::Options::default().frames;
+    if is_emulated { MOST_UNDER_WAY as u32 + 2 * plain + 4 * BATCH as u32 } else { plain }
 }
 
 /// Settings that a plan does not say, where a pool has room for the frames of a port.

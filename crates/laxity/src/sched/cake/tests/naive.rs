@@ -260,9 +260,10 @@ impl Naive {
             loop {
                 let tin = &mut self.tins[number];
                 let looks_back = core::mem::take(&mut first) && !tin.decaying.is_empty();
-                let front = match looks_back {
-                    true => tin.decaying.front(),
-                    false => tin.new.front().or(tin.old.front()).or(tin.decaying.front()),
+                let front = if looks_back {
+                    tin.decaying.front()
+                } else {
+                    tin.new.front().or(tin.old.front()).or(tin.decaying.front())
                 };
                 let Some(&queue) = front else { continue 'begin };
                 if tin.flows[queue].deficit <= 0 {
