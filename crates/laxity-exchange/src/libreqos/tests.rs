@@ -1,5 +1,7 @@
 //! Networks and circuits of LibreQoS.
 
+use std::time::{Duration, Instant};
+
 use laxity_plan::model::SchedulerSpec;
 use proptest::prelude::*;
 
@@ -136,6 +138,34 @@ fn a_network_is_refused_at_the_node_that_is_wrong() {
         assert_eq!(file, File::Network);
         assert!(errors[0].to_string().starts_with(begin), "{errors:?}");
     }
+}
+
+/// Twenty sites with twenty nodes each, and a circuit of 10 Mbit/s at each in turn.
+#[test]
+fn ten_thousand_circuits_are_read_in_seconds() {
+    let node = |name: String, rate: u64, below: String| {
+        format!(
+            "\"{name}\": {{\"downloadBandwidthMbps\": {rate}, \"uploadBandwidthMbps\": {rate}{below}}}"
+        )
+    };
+    let site = |site: u64| {
+        let masts = (0..20).map(|mast| node(format!("{site}-{mast}"), 400, String::new()));
+        let masts = masts.collect::<Vec<_>>().join(",");
+        node(format!("site {site}"), 5000, format!(", \"children\": {{{masts}}}"))
+    };
+    let network = format!("{{{}}}", (0..20).map(site).collect::<Vec<_>>().join(","));
+    let mut devices = DEVICES.lines().nth(1).unwrap().to_owned();
+    for number in 0..10_000 {
+        let (site, mast) = (number / 20 % 20, number % 20);
+        let address = format!("100.64.{}.{}", number / 256, number % 256);
+        devices += &format!("\nC{number},House,{number},,{site}-{mast},,{address},,10,5,100,50,,");
+    }
+    let start = Instant::now();
+    let imported = import(&network, &devices, LinkRates::default()).unwrap();
+    println!("10 000 circuits: {} ms", start.elapsed().as_millis());
+    assert_eq!(imported.circuits.len(), 10_000);
+    assert!(imported.circuits.iter().all(|circuit| circuit.down.guaranteed_bps == 10_000_000));
+    assert!(start.elapsed() < Duration::from_secs(20));
 }
 
 proptest! {
