@@ -165,11 +165,8 @@ impl Connection {
     fn ends(&self) -> [(Ends, Inside); 2] {
         let Connection { original, reply, mark } = *self;
         [(original, reply), (reply, original)].map(|(inner, outer)| {
-            let ends = Ends {
-                protocol: outer.protocol,
-                local: outer.destination,
-                remote: outer.source,
-            };
+            let ends =
+                Ends { protocol: outer.protocol, local: outer.destination, remote: outer.source };
             let (address, port) = inner.source;
             (ends, Inside { address, port, mark })
         })
@@ -271,7 +268,8 @@ mod tests {
     fn message(mark: u32) -> Vec<u8> {
         let original = tuple([10, 0, 0, 7], [198, 51, 100, 1], [5000, 53]);
         let reply = tuple([198, 51, 100, 1], [192, 0, 2, 1], [53, 6000]);
-        let parts = [attribute(1, &original), attribute(2, &reply), attribute(8, &mark.to_be_bytes())];
+        let parts =
+            [attribute(1, &original), attribute(2, &reply), attribute(8, &mark.to_be_bytes())];
         [&[0; HEADER][..], &parts.concat()].concat()
     }
 

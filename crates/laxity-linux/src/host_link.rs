@@ -16,8 +16,8 @@
 //! process ends: then frames pass as before. It takes links of programs at traffic control (tcx),
 //! which kernels have from 6.6 on.
 //!
-//! Opening needs `CAP_NET_ADMIN`, `CAP_BPF` and `CAP_NET_RAW`; later nothing does: an interface that
-//! comes back gets its programs anew from a thread that may do nothing else.
+//! Opening needs `CAP_NET_ADMIN`, `CAP_BPF` and `CAP_NET_RAW`; later nothing does: an interface
+//! that comes back gets its programs anew from a thread that may do nothing else.
 
 mod attachment;
 mod prefix;
@@ -89,7 +89,8 @@ impl HostLink {
         let transmitter = Transmitter::open(interface, options)?;
         let [magic, mark] = [(); 2].map(|()| sys::random());
         let is_ethernet = interface.header == LinkHeader::Ethernet;
-        let to = |device: &TapDevice| Destination { tap: device.interface().index, magic, is_ethernet };
+        let to =
+            |device: &TapDevice| Destination { tap: device.interface().index, magic, is_ethernet };
         let loaded = || {
             let sockets = Scheduled::Sockets(transmitter.cookies()?);
             let mut own = vec![(Hook::Egress, program::taking(sockets, to(&host))?)];
@@ -99,7 +100,8 @@ impl HostLink {
                 let mark = mark as u32 | 1;
                 own.push((Hook::Ingress, program::taking(Scheduled::Mark(mark), to(wire))?));
                 let map = program::arrival_map()?;
-                returning = Some((host.interface().index, program::returning(map.as_fd(), mark)?, map));
+                returning =
+                    Some((host.interface().index, program::returning(map.as_fd(), mark)?, map));
             }
             Ok(Programs { own, returning })
         };
@@ -240,12 +242,12 @@ impl Backend for HostLink {
     fn take_hold(&mut self) -> Result<(), Error> {
         let Interface { index, name, .. } = &self.interface;
         let attached = self.attachment.attach(*index);
-        attached.privileged(format!("attach programs to {name}"), NEEDS).map_err(|error| {
-            match error.cause().raw_os_error() {
+        attached.privileged(format!("attach programs to {name}"), NEEDS).map_err(
+            |error| match error.cause().raw_os_error() {
                 Some(libc::EINVAL) => error.with_hint("it takes Linux 6.6 or newer"),
                 _ => error,
-            }
-        })
+            },
+        )
     }
 
     fn let_go(&mut self) -> bool {

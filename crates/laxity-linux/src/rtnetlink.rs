@@ -7,7 +7,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NetlinkBuffer, NlasIterator};
-use netlink_sys::{Socket, SocketAddr, protocols::{NETLINK_NETFILTER, NETLINK_ROUTE}};
+use netlink_sys::{
+    Socket, SocketAddr,
+    protocols::{NETLINK_NETFILTER, NETLINK_ROUTE},
+};
 
 use crate::error::{Doing, Error};
 use crate::sys;

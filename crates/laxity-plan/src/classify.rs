@@ -17,9 +17,8 @@ pub struct Classifier {
 impl Classifier {
     /// The classes of a plan that have a `match`, in their order.
     pub fn new(plan: &Plan) -> Self {
-        let matching = |(id, class): (ClassId, &Class)| {
-            class.matching.clone().map(|matching| (id, matching))
-        };
+        let matching =
+            |(id, class): (ClassId, &Class)| class.matching.clone().map(|matching| (id, matching));
         let numbered = (0..).map(ClassId).zip(&plan.classes);
         Classifier { matches: numbered.filter_map(matching).collect() }
     }

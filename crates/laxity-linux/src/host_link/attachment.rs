@@ -102,11 +102,7 @@ fn gone() -> io::Error {
     io::Error::other("the thread that attaches programs has ended")
 }
 
-fn serve(
-    programs: &Programs,
-    requested: &Receiver<Option<u32>>,
-    answer: &Sender<io::Result<()>>,
-) {
+fn serve(programs: &Programs, requested: &Receiver<Option<u32>>, answer: &Sender<io::Result<()>>) {
     // Held for what they do.
     let mut _links = Vec::new();
     while let Ok(interface) = requested.recv() {

@@ -122,8 +122,7 @@ fn take(scheduled: Scheduled, to: Destination, with_cgroups: bool) -> Vec<u64> {
         program.zero(word);
     }
     program.number(1, magic).store(ROOM + prefix::MAGIC, 1);
-    let fields =
-        [(HAS_TAG, prefix::HAS_TAG), (MARK, prefix::MARK), (PRIORITY, prefix::PRIORITY)];
+    let fields = [(HAS_TAG, prefix::HAS_TAG), (MARK, prefix::MARK), (PRIORITY, prefix::PRIORITY)];
     for (field, place) in fields {
         program.load_word(1, CONTEXT, field).store_word(ROOM + place, 1);
     }

@@ -49,10 +49,8 @@ impl TapDevice {
     /// # Errors
     /// Without `CAP_NET_ADMIN` or `/dev/net/tun`.
     pub(super) fn new() -> Result<Self, Error> {
-        TapDevice::open().privileged(
-            "make a TAP device",
-            "CAP_NET_ADMIN, and leave to open /dev/net/tun",
-        )
+        TapDevice::open()
+            .privileged("make a TAP device", "CAP_NET_ADMIN, and leave to open /dev/net/tun")
     }
 
     fn open() -> io::Result<Self> {
@@ -121,7 +119,9 @@ fn offload(file: &File) -> io::Result<()> {
     let udp = libc::TUN_F_USO4 | libc::TUN_F_USO6;
     let set = |offloads: u32| {
         // SAFETY: this operation takes an integer.
-        done(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, offloads as libc::c_ulong) })
+        done(unsafe {
+            libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, offloads as libc::c_ulong)
+        })
     };
     set(tcp | udp).or_else(|_| set(tcp))
 }

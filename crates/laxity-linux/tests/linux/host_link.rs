@@ -201,8 +201,7 @@ fn set(socket: &UdpSocket, option: i32, value: i32) {
     use std::os::fd::AsRawFd;
     let (value, size) = (std::ptr::from_ref(&value).cast(), size_of::<i32>() as u32);
     // SAFETY: the option takes an integer.
-    let set = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, size)
-    };
+    let set =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, size) };
     assert_eq!(set, 0);
 }

@@ -47,8 +47,7 @@ pub struct Cgroup {
 
 impl HostTest {
     pub(super) fn holds(&self, host: &HostMarks) -> bool {
-        let is_among =
-            |marks: &[MaskedMark], mark| marks.iter().any(|masked| masked.takes(mark));
+        let is_among = |marks: &[MaskedMark], mark| marks.iter().any(|masked| masked.takes(mark));
         match self {
             HostTest::Mark(marks) => is_among(marks, host.mark),
             HostTest::ConnectionMark(marks) => is_among(marks, host.connection_mark),

@@ -239,7 +239,8 @@ impl<'a> Parser<'a> {
         self.advance();
         let path = self.word().trim_matches('/');
         let is_name = |name: &str| !matches!(name, "" | "." | "..");
-        if !path.split('/').all(is_name) || !path.starts_with(|c: char| !"(){},!<>=&|".contains(c)) {
+        if !path.split('/').all(is_name) || !path.starts_with(|c: char| !"(){},!<>=&|".contains(c))
+        {
             return self.fail("the path of a control group such as system.slice/backup.service");
         }
         self.count()?;

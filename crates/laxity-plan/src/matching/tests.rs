@@ -342,7 +342,8 @@ fn expressions() -> impl Strategy<Value = Expr> {
 
 #[test]
 fn what_a_host_knows_of_its_packets() {
-    let host = HostMarks { mark: 0x25, connection_mark: 7, priority: 0x1_0010, cgroups: [9, 3, 0, 0] };
+    let host =
+        HostMarks { mark: 0x25, connection_mark: 7, priority: 0x1_0010, cgroups: [9, 3, 0, 0] };
     let headers = Headers { host, ..Headers::default() };
     for (text, expected) in [
         ("mark 0x25", true),
@@ -367,7 +368,16 @@ fn what_a_host_knows_of_its_packets() {
     assert!(group.matches(&headers) && group.expr().needs_host());
     assert!(!group.matches(&Headers::default()));
     assert_eq!(group.find_cgroups(|_| Err("gone")), Err("gone"));
-    for refused in ["mark", "mark x", "mark 1/", "ct 7", "priority 1:", "priority 12345:1", "cgroup", "cgroup a/../b"] {
+    for refused in [
+        "mark",
+        "mark x",
+        "mark 1/",
+        "ct 7",
+        "priority 1:",
+        "priority 12345:1",
+        "cgroup",
+        "cgroup a/../b",
+    ] {
         assert!(refused.parse::<Match>().is_err(), "{refused}");
     }
 }
