@@ -16,8 +16,8 @@
 //! process ends: then frames pass as before. It takes links of programs at traffic control (tcx),
 //! which kernels have from 6.6 on.
 //!
-//! Opening needs `CAP_NET_ADMIN`, `CAP_BPF` and `CAP_NET_RAW`; later nothing does: an interface that
-//! comes back gets its programs anew from a thread that may do nothing else.
+//! Opening needs `CAP_NET_ADMIN`, `CAP_BPF` and `CAP_NET_RAW`; later nothing does: an interface
+//! that comes back gets its programs anew from a thread that may do nothing else.
 
 mod attachment;
 mod prefix;

@@ -12,6 +12,7 @@ mod thread;
 mod waits;
 
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
@@ -103,12 +104,16 @@ impl<B: Backend> Bridge<B> {
         clock: &mut dyn FnMut() -> Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<Turn> {
-        let mut turn = Turn { next: None, more: false };
+        let mut counts = [0; 2];
         for at in Side::BOTH {
-            turn.more |= self.take_in(at, clock(), observer)?;
+            counts[at.index()] = self.take_in(at, clock(), observer)?;
         }
-        turn.next = self.send(clock, observer)?;
-        Ok(turn)
+        if counts == [0; 2] {
+            // Perhaps it was woken by what is told of connections.
+            self.reader.hear()?;
+        }
+        let more = counts.contains(&laxity_linux::frames::BATCH);
+        Ok(Turn { next: self.send(clock, observer)?, more })
     }
 
     /// Frames come to the bridge from now on, where they have passed without it.
@@ -145,13 +150,13 @@ impl<B: Backend> Bridge<B> {
         Ok(soonest)
     }
 
-    /// Takes in what has arrived at a side; tells whether there may be more.
+    /// Takes in what has arrived at a side; tells how many frames that are.
     fn take_in(
         &mut self,
         at: Side,
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
-    ) -> io::Result<bool> {
+    ) -> io::Result<usize> {
         let Bridge { backend, ways, arrived, cutters, reader, rates, .. } = self;
         let count = backend.receive(at, arrived)?;
         if count > 0 {
@@ -176,7 +181,7 @@ impl<B: Backend> Bridge<B> {
                 },
             );
         }
-        Ok(count == laxity_linux::frames::BATCH)
+        Ok(count)
     }
 
     /// Sends what may be sent of what has arrived at a side; tells when there is more.
@@ -226,6 +231,12 @@ impl<B: Backend> Bridge<B> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
         Some(forwarder.reload(now, next, &mut |event| follow(backend, at, event, observer)))
+    }
+
+    /// What becomes readable when there is something to take in.
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let frames = Side::BOTH.into_iter().flat_map(|side| self.backend.descriptors(side));
+        frames.chain(self.reader.descriptor())
     }
 
     /// What was counted since the start.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use laxity_forward::{Frame, ds};
 use laxity_linux::connections::{Connections, Ends, Inside};
@@ -28,6 +29,11 @@ impl FrameReader {
     /// If nothing can be heard of them any more.
     pub(super) fn hear(&mut self) -> io::Result<()> {
         self.connections.as_mut().map_or(Ok(()), Connections::hear)
+    }
+
+    /// What becomes readable when connections begin or end.
+    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.connections.as_ref().map(AsFd::as_fd)
     }
 
     /// A frame that has arrived at a side, A being the host's.

@@ -70,8 +70,7 @@ impl<B: Backend> Work for BridgeWork<B> {
     }
 
     fn descriptors(&self, is_ending: bool) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let sides = Side::BOTH.into_iter().filter(move |_| !is_ending);
-        sides.flat_map(|side| self.bridge.backend.descriptors(side))
+        self.bridge.descriptors().filter(move |_| !is_ending)
     }
 
     fn counts(&mut self) -> io::Result<Counts> {

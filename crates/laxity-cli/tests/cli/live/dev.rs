@@ -115,6 +115,15 @@ impl Lab {
         shown.map(|command| run(&self.router, command)).concat()
     }
 
+    /// Bytes that the provider's interface has received and sent.
+    fn counted(&self) -> [u64; 2] {
+        let read = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+        let counters = self.provider.run(read).unwrap();
+        let line = counters.lines().find_map(|line| line.trim().strip_prefix("eth:")).unwrap();
+        let words: Vec<u64> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        [words[0], words[8]]
+    }
+
     /// Has a host send datagrams to a port of the provider, each until it has come and was
     /// answered.
     fn call(&self, from: &Namespace, to: &str, count: usize) {
@@ -167,7 +176,10 @@ struct Shaper {
 
 impl Shaper {
     fn start(lab: &Lab, folder: &Folder, more: &[&str]) -> Shaper {
-        let arguments = ["live", "up.toml", "--dev", "wan", "--priority", "0"];
+        let mut arguments = vec!["live", "up.toml", "--dev", "wan"];
+        if !more.contains(&"--priority") {
+            arguments.extend(["--priority", "0"]);
+        }
         let mut command = folder.command(&[&arguments[..], more].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut running = Running(lab.router.run(|| command.spawn().unwrap()).unwrap());
@@ -200,11 +212,10 @@ fn folder() -> Folder {
     folder
 }
 
-/// How many packets of a class arrived, by the first table that has it.
+/// How many packets of a class arrived, by all tables that have it.
 fn arrived(printed: &str, class: &str) -> usize {
-    let mut lines = printed.lines().filter(|line| line.split_whitespace().next() == Some(class));
-    let line = lines.next().unwrap_or_else(|| panic!("no {class} in {printed}"));
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    let lines = printed.lines().filter(|line| line.split_whitespace().next() == Some(class));
+    lines.map(|line| line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()).sum()
 }
 
 /// Both ways and both versions of IP, by inside addresses, marks of packets and of connections;
@@ -294,7 +305,71 @@ fn a_router_is_as_it_was_when_the_process_is_killed() {
     assert!(longest < Duration::from_secs(1), "{longest:?}");
 }
 
-/// A process's own packets, by its control group.
+/// Uploads and downloads by 16 flows each, over 5 and 20 Mbit/s, and a call beside them.
+#[test]
+fn a_call_keeps_its_bound_while_the_link_is_full() {
+    let Some(lab) = Lab::new() else { return };
+    let folder = folder();
+    let plan = |rate| {
+        let plan = UP
+            .replace("udp dport 5000 and (saddr 192.168.7.11 or saddr fd07::11)", "udp port 5000");
+        let queue = "queue = { kind = 'codel', limit = '200kB' }\n";
+        let plan = plan + queue;
+        plan.replace("20mbit", rate).replace("2mbit", "200kbit").replace("3kB", "600b")
+    };
+    std::fs::write(folder.path("up.toml"), plan("5mbit")).unwrap();
+    std::fs::write(folder.path("down.toml"), plan("20mbit")).unwrap();
+    let shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml", "--priority", "50"]);
+    let seconds = std::env::var("LAXITY_UPLINK_SECONDS").map_or(3, |it| it.parse().unwrap());
+    let ends = Instant::now() + Duration::from_secs(2 + seconds);
+    let flows = |host: &Namespace, port: u16| -> Vec<[TcpStream; 2]> {
+        let to = format!("198.51.100.1:{port}");
+        (0..16).map(|_| lab.connect(host, &to)).collect()
+    };
+    let (uploads, downloads) = (flows(&lab.hosts[0], 90), flows(&lab.hosts[1], 91));
+    let [carried, took] = thread::scope(|scope| {
+        for [near, far] in &uploads {
+            scope.spawn(|| pump([near, far], ends));
+        }
+        for [near, far] in &downloads {
+            scope.spawn(|| pump([far, near], ends));
+        }
+        thread::sleep(Duration::from_secs(2));
+        let (before, began) = (lab.counted(), Instant::now());
+        while Instant::now() < ends {
+            lab.call(&lab.hosts[0], "198.51.100.1:5000", 1);
+            thread::sleep(Duration::from_millis(20));
+        }
+        let after = lab.counted();
+        let took = began.elapsed().as_secs_f64();
+        [[0, 1].map(|way| (after[way] - before[way]) as f64 * 8.0 / took), [took; 2]]
+    });
+    let used = [carried[0] / 5e6, carried[1] / 20e6];
+    let printed = shaper.end();
+    println!(
+        "for {:.1} s the link carried {:.1} % up and {:.1} % down\n{printed}",
+        took[0],
+        used[0] * 100.0,
+        used[1] * 100.0
+    );
+    assert_eq!(printed.matches("Every packet kept its bound").count(), 2, "{printed}");
+    assert!(used.iter().all(|used| (0.9..1.01).contains(used)), "{used:?}");
+}
+
+/// Sends from the one end and reads at the other until then.
+fn pump([from, to]: [&TcpStream; 2], ends: Instant) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while Instant::now() < ends && { from }.write_all(&[0; 20_000]).is_ok() {}
+            from.shutdown(std::net::Shutdown::Write).unwrap();
+        });
+        let mut heard = vec![0; 65_536];
+        while { to }.read(&mut heard).is_ok_and(|count| count > 0) {}
+    });
+}
+
+/// A process's own packets, by its control group, which is looked up again when the plan is
+/// reloaded; and no privilege is left meanwhile.
 #[test]
 fn a_control_group_has_a_class() {
     let Some(lab) = Lab::new() else { return };
@@ -305,7 +380,12 @@ fn a_control_group_has_a_class() {
     let folder = folder();
     let named = UP.replace("priority 6", "cgroup laxity-test-dev");
     std::fs::write(folder.path("up.toml"), named).unwrap();
-    let shaper = Shaper::start(&lab, &folder, &[]);
+    let mut shaper = Shaper::start(&lab, &folder, &[]);
+    let left = shaper.running.of_threads("CapEff:");
+    assert!(left.iter().all(|left| left.trim_start_matches('0').is_empty()), "{left:?}");
+    assert!(shaper.running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
+    shaper.running.signal("-HUP");
+    shaper.says("the plan is reloaded");
     // Bash's own file that sends: a child in the group.
     let send =
         format!("echo $$ > {}/cgroup.procs; echo > /dev/udp/198.51.100.1/5004", group.display());
