@@ -1,13 +1,14 @@
-//! Measures how exactly links are emulated, between two hosts and by the stamps of the receiving one's
-//! kernel: the delay of datagrams that meet no queue, and what a link carries in each second while
-//! more is offered than it takes.
+//! Measures how exactly links are emulated, between two hosts and by the stamps of the receiving
+//! one's kernel: the delay of datagrams that meet no queue, and what a link carries in each second
+//! while more is offered than it takes.
 //!
 //! ```sh
 //! cargo run --release -p laxity-live --example emulator -- 30 20 100
 //! ```
 //!
 //! The first number is how many seconds each measurement takes, the others are rates in Mbit/s.
-//! Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time priority.
+//! Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time
+//! priority.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

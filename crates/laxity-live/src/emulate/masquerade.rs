@@ -40,10 +40,10 @@ impl Masquerade {
         let written = nft.stdin.as_mut().map(|stdin| stdin.write_all(rules.as_bytes()));
         written.unwrap_or(Ok(()))?;
         let masquerade = Masquerade { _nft: nft };
-        match is_there(&table)? {
-            true => Ok(masquerade),
-            false => Err(io::Error::other("nft refuses a table of its own that masquerades")),
+        if !is_there(&table)? {
+            return Err(io::Error::other("nft refuses a table of its own that masquerades"));
         }
+        Ok(masquerade)
     }
 }
 
