@@ -126,8 +126,14 @@ Limit: TypeAlias = int | Size
 Link = TypedDict(
     "Link",
     {
-        # The propagation delay of a network's links. Default 0s.
+        # The propagation delay: of a network's links, else of the wire that `live` and `emulate` put behind the link. Default 0s.
         "delay": Time,
+        # Packets that arrive twice. Default none.
+        "duplicate": Duplicate,
+        # How much longer than `delay` a packet is on this wire. It stays behind those that were sent before it. Default not at all.
+        "jitter": TimeDistribution,
+        # Packets that are lost on this wire. Default none.
+        "loss": WireLoss,
         # The largest packet that any class may send, with its overhead. Default 1514b with its overhead.
         "max-packet": Size,
         # The shortest packet; shorter lengths that a model draws are raised to it. Default 40b.
@@ -138,6 +144,8 @@ Link = TypedDict(
         "rate": Required[Rate],
         # A file that says how the rate changes over time; `rate` is then what schedulers count on. Default not at all.
         "rate-trace": str,
+        # Packets that are held up on this wire and passed by those behind them. Default none.
+        "reorder": Reorder,
     },
     total=False,
 )

@@ -1,13 +1,14 @@
-//! Measures how exactly links are emulated, between two hosts and by the stamps of the receiving one's
-//! kernel: the delay of datagrams that meet no queue, and what a link carries in each second while
-//! more is offered than it takes.
+//! Measures how exactly links are emulated, between two hosts and by the stamps of the receiving
+//! one's kernel: the delay of datagrams that meet no queue, and what a link carries in each second
+//! while more is offered than it takes.
 //!
 //! ```sh
 //! cargo run --release -p laxity-live --example emulator -- 30 20 100
 //! ```
 //!
 //! The first number is how many seconds each measurement takes, the others are rates in Mbit/s.
-//! Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time priority.
+//! Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time
+//! priority.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,7 +55,8 @@ mod linux {
         let delay = probed.heard.streams[0].delay_ns.as_ref().ok_or("no probe came")?;
         let [min, p50, p99, p99_9, max] =
             [delay.min, delay.p50, delay.p99, delay.p99_9, delay.max].map(|time| added(time, own));
-        let wire = probed.way.wire.and_then(|wire| wire.late_ns).ok_or("none came out")?;
+        let wire = probed.way.wire.as_ref().and_then(|wire| wire.late_ns.as_ref());
+        let wire = wire.ok_or("none came out")?;
         let late = [wire.p50, wire.p99, wire.max].map(|time| time as f64 / 1e3);
         // In bursts of a millisecond, half more than the link takes.
         let burst = (rate * 1_500 / 8 / (1_400 + HEADERS)).max(1) as u32;

@@ -103,7 +103,7 @@ proptest! {
                         plan.link.transmitter().transmit(time.max(last), length)
                     };
                     let length = sent.packet.length;
-                    // What is left of a nanosecond, less than a byte, is counted for the next packet.
+                    // What is left of a nanosecond, less than a byte, counts for the next one.
                     let soonest = from(sent.packet.arrival, length.saturating_sub(1));
                     let latest = from(sent.start, length);
                     prop_assert!((soonest..=latest).contains(&sent.departure), "{:?}", sent);

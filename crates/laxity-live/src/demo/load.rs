@@ -48,11 +48,11 @@ impl Second {
 
     /// Counts a frame. The second is whole once a frame has left it.
     fn add(&mut self, at: Nanos, length: u32) {
-        let begin = at.saturating_sub(Self::LENGTH);
+        let has_left = |(came, _): &mut (Nanos, u32)| came.saturating_add(Self::LENGTH) <= at;
         let mut is_whole = self.extremes.is_some();
         self.frames.push_back((at, length));
         self.bytes += u64::from(length);
-        while let Some((_, length)) = self.frames.pop_front_if(|(came, _)| *came <= begin) {
+        while let Some((_, length)) = self.frames.pop_front_if(has_left) {
             self.bytes -= u64::from(length);
             is_whole = true;
         }
