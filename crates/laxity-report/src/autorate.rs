@@ -169,7 +169,7 @@ fn queueing(at: &str, found: &AutorateSummary) -> Figure<'static> {
     .into()
 }
 
-/// A point for each interval of whole seconds, of which there are as many as a chart can show.
+/// A point for each interval of whole seconds, and no more than a chart can show.
 fn points(found: &AutorateSummary, value: impl Fn(&[(&Second, u64)]) -> f64) -> Vec<(f64, f64)> {
     let seconds: Vec<_> = found.seconds.iter().zip(found.could.iter().copied()).collect();
     let width = seconds.len().div_ceil(CHART_BINS).max(1);
