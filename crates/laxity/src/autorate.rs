@@ -254,8 +254,8 @@ impl Autorate {
     }
 
     /// A packet of others came back, or what acknowledges it. It was `sent` when the shaper had
-    /// `carried` this number of bytes. Paths are numbered below [`Autorate::PATHS`]; one that is `new` has
-    /// no known delay yet. Returns for how long it waited in queues.
+    /// `carried` this number of bytes. Paths are numbered below [`Autorate::PATHS`]; one that is
+    /// `new` has no known delay yet. Returns for how long it waited in queues.
     pub fn observe(
         &mut self,
         now: Nanos,

@@ -66,8 +66,7 @@ impl Timestamps {
     }
 
     /// A segment with data leaves with this value, when the shaper has `carried` this number of
-    /// bytes. `key`
-    /// is a hash of its connection that both directions have in common.
+    /// bytes. `key` is a hash of its connection that both directions have in common.
     pub fn leaves(&mut self, now: Nanos, key: u64, value: u32, carried: u64) {
         let connection = &mut self.connections[place(key)];
         if connection.key != key {
