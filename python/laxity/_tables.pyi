@@ -8,6 +8,50 @@ from typing_extensions import Required, TypedDict
 Arrival: TypeAlias = Bucket | Sequence[Bucket]
 Assignment: TypeAlias = Literal["quick", "exact"]
 """`assignment = …`."""
+Autorate = TypedDict(
+    "Autorate",
+    {
+        # What a simulation puts behind the shaper. Default a link that sends as `rate-trace` says, else at `to`, without limit to its queue.
+        "behind": Behind,
+        # How the rate is found. Default delay.
+        "by": Rule,
+        # The delay that may stand behind the shaper; with `cake-autorate` the one from which a probe counts as delayed. Default 10ms, with `cake-autorate` 30ms.
+        "delay": Time,
+        # `delay`: the time in which a queue that is too long is drained. Default 100ms.
+        "drain": Time,
+        # The most by which it falls at once, with `delay` below the measured capacity. Default 0.75, with `cake-autorate` 0.25.
+        "fall": float,
+        # What the link always carries; the plan is proved for it.
+        "from": Required[Rate],
+        # The time between two probes. Default 50ms.
+        "interval": Time,
+        # Live: the hosts that answer probes, by address. Default none: time stamps of TCP alone.
+        "reflectors": Sequence[str],
+        # The most by which the rate rises at once. Default 0.25, with `cake-autorate` 0.04.
+        "rise": float,
+        # The rate at the beginning. Default the geometric mean of `from` and `to`.
+        "start": Rate,
+        # The most that it is given.
+        "to": Required[Rate],
+    },
+    total=False,
+)
+"""A rate that nobody knows, between two that are known."""
+
+Behind = TypedDict(
+    "Behind",
+    {
+        # How much waits there at most; more is lost. Default no limit.
+        "buffer": Size,
+        # How much longer it takes by chance. Default not at all.
+        "jitter": TimeDistribution,
+        # How long a probe takes to a reflector and back if nothing waits. Default 30ms.
+        "round-trip": Time,
+    },
+    total=False,
+)
+"""The link behind a shaper, in a simulation."""
+
 BestEffort: TypeAlias = Literal["background", "total-bandwidth", "shifted-line", "two-line", "two-line-fast", "exact"]
 """`best-effort = …` (Chakraborty, Gries, Thiele 2002)."""
 BestEffortOrder: TypeAlias = Literal["fifo", "wfq"]
@@ -140,9 +184,9 @@ Link = TypedDict(
         "min-packet": Size,
         # What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or both in a table. Default 0b.
         "overhead": Overhead,
-        # Its rate.
-        "rate": Required[Rate],
-        # A file that says how the rate changes over time; `rate` is then what schedulers count on. Default not at all.
+        # Its rate; a table if nobody knows it.
+        "rate": Required[LinkRate],
+        # A file that says how the rate changes over time; `rate` is then what schedulers count on. If that is a table, the link behind the shaper changes so. Default not at all.
         "rate-trace": str,
         # Packets that are held up on this wire and passed by those behind them. Default none.
         "reorder": Reorder,
@@ -151,6 +195,8 @@ Link = TypedDict(
 )
 """The link that is shared."""
 
+LinkRate: TypeAlias = Rate | Autorate
+"""The rate of a link, or a table for one that nobody knows."""
 Loss: TypeAlias = str
 """A loss tolerance such as "1/80": of any 80 consecutive packets at most one may be late or lost."""
 ModelKind: TypeAlias = Literal["greedy", "constant", "poisson", "correlated", "on-off", "pareto-on-off", "backlogged", "tcp", "capture", "csv"]
@@ -174,8 +220,8 @@ NetworkLink = TypedDict(
         "peak": Rate,
         # Whether every flow has such a link of its own, as hosts have access links. Default false.
         "private": bool,
-        # Its rate in each direction. Default that of `[link]`.
-        "rate": Rate,
+        # Its rate in each direction; a table if nobody knows it in the direction of `between`. Default that of `[link]`.
+        "rate": LinkRate,
         # A file that says how the rate changes over time in either direction; `rate` is then what schedulers count on. Default that of `[link]` for links without a `rate` of their own.
         "rate-trace": str,
         # Whether packets that come to it from other nodes are held until they keep to the `arrival` of their class again. Default false.
@@ -292,6 +338,8 @@ class Reorder(TypedDict, total=False):
     share: Required[float]
     """The share of packets that are held up, more than 0 and at most 1."""
 
+Rule: TypeAlias = Literal["delay", "cake-autorate"]
+"""How the rate of a link is found."""
 Run = TypedDict(
     "Run",
     {

@@ -1,8 +1,8 @@
 //! The rate of a link that nobody knows, found while frames are forwarded.
 //!
 //! The thread that forwards looks at one number before it sends, the rate, and leaves another
-//! behind, how much it has sent. A thread beside it sends probes, hears of their answers and of time
-//! stamps of TCP that came back, asks the [controller](laxity::autorate), and writes the rate.
+//! behind, how much it has sent. A thread beside it sends probes and hears of their answers and of
+//! time stamps of TCP. It asks the [controller](laxity::autorate), and writes the rate.
 
 mod prober;
 mod record;
@@ -106,7 +106,7 @@ impl RateFollower {
         self.found.rate()
     }
 
-    /// A frame of so many bytes on the link leaves.
+    /// A frame leaves that takes `length` bytes of the link.
     pub(crate) fn leaves(&mut self, now: Nanos, frame: &[u8], length: u32) {
         if let Some(segment) = segment::stamps(frame).filter(|segment| segment.has_data) {
             self.stamps.leaves(now, segment.key, segment.value, self.carried);

@@ -79,8 +79,8 @@ impl<B: Backend> Bridge<B> {
         self.time
     }
 
-    /// Has the rate found at which what arrives at a side is sent, as its plan says. Probes are sent
-    /// by the network namespace of the thread that calls this. `secret` tells their answers from
+    /// Has the rate found at which what arrives at a side is sent, as its plan says. Probes leave
+    /// from the network namespace of the thread that calls this. `secret` tells their answers from
     /// those to others. `None` if frames of that side go as they come, or the rate is known.
     ///
     /// # Errors

@@ -169,7 +169,7 @@ fn queueing(at: &str, found: &AutorateSummary) -> Figure<'static> {
     .into()
 }
 
-/// A point for each interval of whole seconds, of which there are as many as a chart can show.
+/// A point for each interval of whole seconds, and no more than a chart can show.
 fn points(found: &AutorateSummary, value: impl Fn(&[(&Second, u64)]) -> f64) -> Vec<(f64, f64)> {
     let seconds: Vec<_> = found.seconds.iter().zip(found.could.iter().copied()).collect();
     let width = seconds.len().div_ceil(CHART_BINS).max(1);
@@ -199,4 +199,76 @@ pub fn csv(summary: &Summary) -> Option<String> {
         }
     }
     (text.len() > head).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use laxity::autorate::{BoundsByRate, Seconds};
+    use laxity::units::{Nanos, Rate};
+
+    use super::*;
+    use crate::testing::sample;
+
+    /// Two seconds, of 4 and of 5 Mbit/s, before a link that could carry 6.
+    fn summary() -> Summary {
+        let bounds = BoundsByRate::new(Vec::new());
+        let mut account = Seconds::new(bounds.into(), 1, Nanos(0), Rate(4_000_000), Nanos(0));
+        let mut seconds = Vec::from_iter(account.next(Nanos(1_000_000_000)));
+        account.set_rate(Nanos(1_000_000_000), Rate(5_000_000));
+        account.queues(Nanos(7_000_000));
+        seconds.extend(account.next(Nanos(2_000_000_000)));
+        let (mut summary, _) = sample::run(1, 1);
+        summary.hops[0].autorate = Some(AutorateSummary {
+            rule: "delay",
+            from_bps: 2_000_000,
+            to_bps: 9_000_000,
+            mean_bps: Some(4.5e6),
+            used: Some(0.75),
+            seconds_kept: 1,
+            seconds_missed: 1,
+            could: vec![750_000; 2],
+            seconds,
+            ..AutorateSummary::default()
+        });
+        summary
+    }
+
+    #[test]
+    fn a_rate_that_was_found_is_said() {
+        let text = text(&summary());
+        for said in [
+            "found by delay between 2 Mbit/s and 9 Mbit/s, 4.5 Mbit/s in the mean",
+            "75 % of what the link behind could carry",
+            "held in 1 of 2 seconds",
+        ] {
+            assert!(text.contains(said), "{text}");
+        }
+        let (plain, _) = sample::run(1, 1);
+        assert_eq!((super::text(&plain).as_str(), csv(&plain)), ("", None));
+    }
+
+    #[test]
+    fn every_second_is_a_row() {
+        let csv = csv(&summary()).unwrap();
+        let rows: Vec<&str> = csv.lines().skip(1).collect();
+        assert_eq!(
+            rows,
+            [
+                "link,0,4000000,4000000,0,6000000,0,",
+                "link,1000000000,4000000,5000000,0,6000000,7000000,"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_rates_are_drawn() {
+        let drawn = drawings(&summary());
+        assert_eq!(
+            drawn.iter().map(|one| one.name).collect::<Vec<_>>(),
+            ["rate-found", "queueing"]
+        );
+        for words in ["the link behind", "the shaper", "sent"] {
+            assert!(drawn[0].figure.svg().contains(words), "{words}");
+        }
+    }
 }

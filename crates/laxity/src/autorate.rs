@@ -197,7 +197,7 @@ impl Autorate {
         self.carried
     }
 
-    /// The shaper has sent so many bytes more, probes included.
+    /// The shaper has sent more bytes, probes included.
     pub fn carries(&mut self, bytes: u64) {
         self.carried += bytes;
     }
@@ -207,7 +207,7 @@ impl Autorate {
         self.next_look
     }
 
-    /// Looks at the rate again, some times in an interval, and returns the probe to send, once in an
+    /// Looks at the rate again, some times in an interval. Returns the probe to send, once in an
     /// interval if there are reflectors.
     pub fn poll(&mut self, now: Nanos) -> Option<Probe> {
         if now < self.next_look {
@@ -254,8 +254,8 @@ impl Autorate {
     }
 
     /// A packet of others came back, or what acknowledges it. It was `sent` when the shaper had
-    /// carried so many bytes. Paths are numbered below [`Autorate::PATHS`]; one that is `new` has
-    /// no known delay yet. Returns for how long it waited in queues.
+    /// `carried` this number of bytes. Paths are numbered below [`Autorate::PATHS`]; one that is
+    /// `new` has no known delay yet. Returns for how long it waited in queues.
     pub fn observe(
         &mut self,
         now: Nanos,
@@ -309,7 +309,7 @@ fn scale(amount: u64, of: u64, whole: u64) -> u64 {
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// Bits a second of so many bytes in a time; `None` in no time.
+/// Bits a second of a number of bytes in a time; `None` in no time.
 fn bits_per_second(bytes: u64, time: Nanos) -> Option<u64> {
     (time > Nanos::ZERO).then(|| scale(bytes, 8_000_000_000, time.0))
 }

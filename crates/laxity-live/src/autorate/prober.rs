@@ -69,7 +69,7 @@ impl Prober {
                 break;
             }
         }
-        // Whoever still sends does so at what the link always carries.
+        // What is still sent goes at what the link always carries.
         self.found.0.rate.store(self.autorate.settings().from.0, Ordering::Relaxed);
     }
 

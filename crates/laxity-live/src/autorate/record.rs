@@ -11,7 +11,7 @@ use laxity_plan::Plan;
 use super::FoundRate;
 use crate::status::{RateSecondStatus, RateStatus};
 
-/// So many seconds are remembered.
+/// How many seconds are remembered.
 const REMEMBERED: usize = 600;
 
 /// The account of a direction whose rate is found.

@@ -23,7 +23,7 @@ fn plan(reflectors: &str) -> Plan {
         "version = 1
         [link]
         overhead = 'ethernet'
-        rate = {{ from = '1mbit', to = '40mbit', reflectors = [{reflectors}] }}
+        rate = {{ from = '1mbit', to = '40mbit', delay = '30ms', reflectors = [{reflectors}] }}
         [scheduler]
         kind = 'edf'
         [class.probes]
@@ -59,10 +59,27 @@ fn usual(found: &FoundRate, time: Duration) -> f64 {
     rates[rates.len() / 2] as f64 / 1e6
 }
 
+/// Whether threads wake up so late that probes tell nothing of queues; then it says so.
+fn is_busy() -> bool {
+    let late = |_| {
+        let begun = Instant::now();
+        thread::sleep(Duration::from_millis(1));
+        begun.elapsed()
+    };
+    let mut late: Vec<_> = (0..200).map(late).collect();
+    late.sort_unstable();
+    let most = late[late.len() * 95 / 100];
+    let is_busy = most > Duration::from_millis(6);
+    if is_busy {
+        eprintln!("SKIPPED: this machine is too busy: a sleep of 1 ms takes {most:?} at p95");
+    }
+    is_busy
+}
+
 /// Rates that are found before 8, 3 and 12 Mbit/s while a host sends by TCP all the time.
 fn find(reflectors: &str) -> Option<Vec<f64>> {
     let hosts = Hosts::new()?;
-    if !shape(&hosts, "add", "8mbit") {
+    if is_busy() || !shape(&hosts, "add", "8mbit") {
         return None;
     }
     let mut bridge = Bridge::new(hosts.mmsg(), [scheduled(&plan(reflectors)), Way::Plain]);
@@ -98,12 +115,11 @@ fn find(reflectors: &str) -> Option<Vec<f64>> {
     assert!(found.answers() > 50, "{}", found.answers());
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut changes = 0;
-    recorder.read(|report| match report.event.event {
-        Event::Rate { rate, .. } => {
+    recorder.read(|report| {
+        if let Event::Rate { rate, .. } = report.event.event {
             assert!((1_000_000..=40_000_000).contains(&rate.0));
             changes += 1;
         }
-        _ => {}
     });
     assert!(changes > 10, "{changes}");
     Some(rates)

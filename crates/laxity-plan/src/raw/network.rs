@@ -16,8 +16,8 @@ pub(crate) struct NetworkLink {
     /// The two nodes that it joins, such as ["r1", "r2"]; none for a link of `topology`.
     #[schemars(extend("minItems" = 2, "maxItems" = 2))]
     pub between: Option<At<Vec<At<String>>>>,
-    /// Its rate in each direction; a table if nobody knows it in the direction of `between`. Default
-    /// that of `[link]`.
+    /// Its rate in each direction; a table if nobody knows it in the direction of `between`.
+    /// Default that of `[link]`.
     pub rate: Option<At<LinkRate>>,
     /// A file that says how the rate changes over time in either direction; `rate` is then what
     /// schedulers count on. Default that of `[link]` for links without a `rate` of their own.

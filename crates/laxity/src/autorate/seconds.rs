@@ -40,8 +40,9 @@ pub struct Second {
     pub carried: u64,
     /// The longest that a probe waited in queues.
     pub queueing: Nanos,
-    /// Whether every packet came within the bound that its class has at the least rate, and what
-    /// is [allowed](super::Settings::allowance) behind the shaper. `None` if no class that sent has one.
+    /// Whether every packet came within the bound of its class for the `least` rate, and what is
+    /// [allowed](super::Settings::allowance) behind the shaper. `None` if no class that sent has a
+    /// bound.
     pub holds: Option<bool>,
 }
 

@@ -45,7 +45,7 @@ impl Bench {
     }
 
     /// Sends until `end` over a link of this rate. Answers take up to `jitter` longer, and of a
-    /// thousand probes so many are lost.
+    /// thousand probes `lost` do not come back.
     fn run(&mut self, end: u64, rate: u64, jitter: u64, lost: u64) {
         let takes = |bytes: u64| Rate(rate).time_for(Bytes(bytes));
         while self.now < Nanos(end * MS) {

@@ -1,6 +1,6 @@
 //! Round trips of other people's packets, from the time stamps of TCP.
 //!
-//! A segment carries a value that its receiver echoes (RFC 7323, section 3). Whoever sees both
+//! A segment carries a value that its receiver echoes (RFC 7323, section 3). Who sees both
 //! directions of a connection can tell how long that took, without a probe of its own (Nichols
 //! 2018, "passive ping"). The echo of a value is that of the first segment that carried it.
 
@@ -65,8 +65,8 @@ impl Timestamps {
         Timestamps { connections, spacing }
     }
 
-    /// A segment with data leaves with this value, when the shaper has carried so many bytes. `key`
-    /// is a hash of its connection that both directions have in common.
+    /// A segment with data leaves with this value, when the shaper has `carried` this number of
+    /// bytes. `key` is a hash of its connection that both directions have in common.
     pub fn leaves(&mut self, now: Nanos, key: u64, value: u32, carried: u64) {
         let connection = &mut self.connections[place(key)];
         if connection.key != key {

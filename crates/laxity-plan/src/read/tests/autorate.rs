@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 fn text(rate: &str) -> String {
     format!(
         "version = 1\n[link]\nrate = {rate}\n[scheduler]\nkind = 'edf'\n[class.calls]\n\
-         deadline = '20ms'\narrival = {{ bucket = '1kB', rate = '500kbit', packet = '250b' }}\n[class.other]\n"
+         deadline = '40ms'\narrival = {{ bucket = '1kB', rate = '500kbit', packet = '250b' }}\n[class.other]\n"
     )
 }
 
@@ -62,18 +62,18 @@ fn every_key_is_read() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     for (rate, said) in [
-        ("{ from = '5mbit' }", "missing field `to`"),
+        ("{ from = '5mbit' }", "`to` is missing"),
         ("{ from = '5mbit', to = '4mbit' }", "`from` is 5mbit, above `to`, 4mbit"),
         ("{ from = '5mbit', to = '9mbit', start = '1mbit' }", "`start` is 1mbit"),
-        ("{ from = '5mbit', to = '9mbit', by = 'magic' }", "unknown variant `magic`"),
+        ("{ from = '5mbit', to = '9mbit', by = 'magic' }", "magic"),
         ("{ from = '5mbit', to = '9mbit', rise = 0 }", "`rise` is 0"),
         ("{ from = '5mbit', to = '9mbit', fall = 1.5 }", "`fall` is 1.5"),
         ("{ from = '5mbit', to = '9mbit', interval = '2s' }", "`interval` is 2s"),
-        ("{ from = '5mbit', to = '9mbit', delay = '0ms' }", "`delay` is zero"),
+        ("{ from = '5mbit', to = '9mbit', delay = '0ms' }", "`delay`"),
         ("{ from = '5mbit', to = '9mbit', reflectors = ['far'] }", "`far` is no address"),
         ("{ from = '5mbit', to = '9mbit', behind.round-trip = '3s' }", "`round-trip` is 3s"),
         ("{ from = '5mbit', to = '9mbit', by = 'cake-autorate', drain = '1s' }", "`drain` with"),
-        ("{ from = '5mbit', to = '9mbit', speed = 1 }", "unknown field `speed`"),
+        ("{ from = '5mbit', to = '9mbit', speed = 1 }", "speed"),
         ("5", "unit"),
     ] {
         let message = refused(rate);
@@ -98,8 +98,8 @@ fn bounds_follow_the_rate() {
 
 #[test]
 fn a_link_of_a_network_is_shaped_in_one_direction() {
-    let network = "network.up = { between = ['a', 'b'], rate = { from = '2mbit', to = '8mbit' } }\n\
-                   network.other.between = ['b', 'c']\n";
+    let network = "[network]\nup = { between = ['a', 'b'], rate = { from = '2mbit', to = '8mbit' } }\n\
+                   other.between = ['b', 'c']\n";
     let plan = parse(&format!("{}{network}", text("'20mbit'"))).unwrap();
     let link = &plan.network.as_ref().unwrap().links[0];
     assert_eq!((link.rate, link.peak()), (Rate(2_000_000), Rate(8_000_000)));

@@ -107,7 +107,7 @@ proptest! {
     }
 }
 
-/// On a link that stays as it is nearly all is used, and calls wait for little more than is allowed.
+/// On a link that stays as it is nearly all is used, and calls wait for little more than that.
 #[test]
 fn a_steady_link_is_used() {
     let steady = || Trace::new([(Nanos(0), 9_000_000)], None).unwrap();
