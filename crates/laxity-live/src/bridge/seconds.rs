@@ -106,6 +106,7 @@ mod tests {
             lateness: Nanos::ZERO,
             departure: Nanos(delay),
             allowance: Nanos(allowance),
+            is_under_way: false,
         })
     }
 

@@ -255,6 +255,7 @@ mod tests {
             lateness: Nanos::ZERO,
             departure: Nanos::ZERO,
             allowance: Nanos::ZERO,
+            is_under_way: false,
         })
     }
 
