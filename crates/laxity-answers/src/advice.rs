@@ -142,25 +142,25 @@ fn demands<'a>(
     })
 }
 
-/// The smallest change of a class's token bucket that all that it sent would have kept: of the
-/// bucket if that is not too much and holds, or else of the rate. With the most that holds.
+/// The smallest change of a class's token bucket that all that it sent would have kept: a larger
+/// bucket if that is not much larger and holds, or else a higher rate, or else both. With the most
+/// that holds; today's value if nothing does.
 fn mend(plan: &Plan, id: ClassId, has: TokenBucket, demand: &Demand) -> Option<(TokenBucket, u64)> {
-    let larger = demand.kept.first().filter(|line| line.bucket.0 <= MOST_BUCKETS * has.bucket.0);
-    let larger = larger.map(|line| {
+    let modest = MOST_BUCKETS.saturating_mul(has.bucket.0);
+    let larger = demand.kept.first().filter(|line| line.bucket.0 <= modest);
+    if let Some(needs) = larger {
         let holds = |bytes| holds(plan, id, TokenBucket { bucket: Bytes(bytes), ..has });
-        (*line, most(has.bucket.0, MOST_BUCKETS.saturating_mul(line.bucket.0), holds))
-    });
-    if let Some((needs, Some(most))) = larger
-        && needs.bucket.0 <= most
-    {
-        return Some((needs, most));
+        let most = most(has.bucket.0, modest, holds);
+        if let Some(most) = most.filter(|most| needs.bucket.0 <= *most) {
+            return Some((*needs, most));
+        }
     }
     let faster = demand.kept.iter().find(|line| line.bucket <= has.bucket);
-    let faster = faster.map(|line| TokenBucket { rate: line.rate, ..has });
-    match (faster, larger) {
-        (Some(needs), _) => Some((needs, most_rate(plan, id, has)?)),
-        (None, larger) => larger.and_then(|(needs, most)| Some((needs, most?))),
-    }
+    let both = || demand.kept.iter().find(|line| line.bucket.0 <= modest);
+    let line = faster.or_else(both).or(demand.kept.last())?;
+    let needs = TokenBucket { rate: line.rate, bucket: line.bucket.max(has.bucket) };
+    let most = most_rate(plan, id, TokenBucket { bucket: needs.bucket, ..has });
+    Some((needs, most.unwrap_or(has.rate.0)))
 }
 
 /// The highest rate of a class with which everything is proved, if it is with the one that it has.
@@ -265,6 +265,20 @@ mod tests {
         let Some(Advice::Contract { needs, most, .. }) = advice else { panic!("a contract") };
         assert_eq!(needs.rate, Rate(16_000_000));
         assert!((4_000_000..10_000_000).contains(&most), "{most}");
+    }
+
+    #[test]
+    fn a_burst_that_no_rate_allows_needs_both() {
+        let sender = sent(&[(90_000, 256_000), (9_000, 1_024_000), (2_100, 4_096_000)]);
+        let demands = vec![sender, None, None];
+        let advice = Advice::new(&plan(), &Measured { demands, ..calm() });
+        let Some(Advice::Contract { has, needs, most, .. }) = advice else { panic!("a contract") };
+        assert_eq!((needs.rate, needs.bucket), (Rate(4_096_000), Bytes(2_100)));
+        assert!(holds(&plan(), ClassId(0), TokenBucket { rate: Rate(most), ..needs }), "{most}");
+        let endless = vec![sent(&[(9_000_000, 256_000), (8_000_000, 4_096_000)]), None, None];
+        let advice = Advice::new(&plan(), &Measured { demands: endless, ..calm() });
+        let Some(Advice::Contract { most, .. }) = advice else { panic!("a contract") };
+        assert_eq!(most, has.rate.0, "nothing is free");
     }
 
     #[test]

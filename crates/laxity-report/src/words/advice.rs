@@ -40,8 +40,13 @@ pub fn advice(advice: &Advice) -> String {
 fn contract(class: &str, has: &TokenBucket, needs: &TokenBucket, most: u64) -> String {
     let (value, more, free, fits) = if needs.rate > has.rate {
         let kilobits = needs.rate.0.div_ceil(1_000);
+        let bucket = if needs.bucket > has.bucket {
+            format!(" and `bucket = \"{}b\"`", needs.bucket.0)
+        } else {
+            String::new()
+        };
         (
-            format!("`rate = \"{kilobits}kbit\"`"),
+            format!("`rate = \"{kilobits}kbit\"`{bucket}"),
             rate((kilobits * 1_000 - has.rate.0) as f64),
             rate((most - has.rate.0) as f64),
             kilobits * 1_000 <= most,
@@ -108,6 +113,13 @@ mod tests {
             (
                 contract(line(600, 512_000), 300_000),
                 &["would need 256 kbit/s more", "only 44 kbit/s are free", "send less"],
+            ),
+            (
+                contract(line(700, 512_000), 2_256_000),
+                &[
+                    "256 kbit/s more; 2 Mbit/s are free",
+                    "rate = \"512kbit\"` and `bucket = \"700b\"`",
+                ],
             ),
             (Advice::Shape { class: "call".into() }, &["call kept the rate", "`peak`"]),
             (
