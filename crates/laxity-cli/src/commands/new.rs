@@ -86,7 +86,7 @@ fn text(plans: &[HouseholdPlan; 2], answer: &Answer<'_>) -> String {
         + &format!(
             "Plans: {up} and {down}, to be read and changed\n\
              Try:   laxity run {up}\n\
-             Then:  laxity live {up} --back {down} --in INSIDE --out OUTSIDE\n"
+             Then:  laxity live {up} --dev INTERFACE --ingress {down}\n"
         )
 }
 
