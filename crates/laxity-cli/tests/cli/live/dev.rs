@@ -115,13 +115,15 @@ impl Lab {
         shown.map(|command| run(&self.router, command)).concat()
     }
 
-    /// Bytes that the provider's interface has received and sent.
+    /// Bytes that have come to the provider, and to the hosts inside.
     fn counted(&self) -> [u64; 2] {
-        let read = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
-        let counters = self.provider.run(read).unwrap();
-        let line = counters.lines().find_map(|line| line.trim().strip_prefix("eth:")).unwrap();
-        let words: Vec<u64> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
-        [words[0], words[8]]
+        let received = |host: &Namespace| {
+            let read = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+            let counters = host.run(read).unwrap();
+            let line = counters.lines().find_map(|line| line.trim().strip_prefix("eth:")).unwrap();
+            line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+        };
+        [received(&self.provider), self.hosts.iter().map(received).sum()]
     }
 
     /// Has a host send datagrams to a port of the provider, each until it has come and was
