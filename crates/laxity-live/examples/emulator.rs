@@ -58,8 +58,8 @@ mod linux {
         let wire = probed.way.wire.as_ref().and_then(|wire| wire.late_ns.as_ref());
         let wire = wire.ok_or("none came out")?;
         let late = [wire.p50, wire.p99, wire.max].map(|time| time as f64 / 1e3);
-        // In bursts of a millisecond, half more than the link takes.
-        let burst = (rate * 1_500 / 8 / (1_400 + HEADERS)).max(1) as u32;
+        // In bursts of a millisecond, twice what the link takes.
+        let burst = (rate * 2_000 / 8 / (1_400 + HEADERS)).max(1) as u32;
         let every = Duration::from_millis(1);
         let flood = Stream { name: "flood", port: 6000, payload: 1400, burst, every };
         let flooded = run(rate, seconds, flood)?;
@@ -89,7 +89,7 @@ mod linux {
     fn run(rate: u64, seconds: u64, stream: Stream) -> Result<Outcome, LiveError> {
         let text = format!(
             "version = 1\nlink = {{ rate = '{rate}mbit', delay = '{DELAY}ns' }}\nscheduler.kind = 'fifo'\n\
-             class.all = {{ queue = {{ kind = 'droptail', limit = 300 }} }}\n"
+             class.all = {{ queue = {{ kind = 'droptail', limit = 3000 }} }}\n"
         );
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan as above");
         let scenario = Scenario { plan, streams: vec![stream], flows: 0 };

@@ -98,7 +98,7 @@ fn a_command_runs_behind_a_link() {
     // What the command sent last may come too late for the link, which ends with it.
     let both = runs[0].len().min(runs[1].len());
     assert_eq!(runs[0][..both], runs[1][..both]);
-    assert_eq!(machine.run(Interface::all).unwrap().unwrap().len(), 1, "only lo is left");
+    only_lo_is_left(&machine);
 }
 
 /// The way there and back takes twice the delay, and services of this machine are reached.
@@ -155,11 +155,16 @@ fn nothing_is_left_behind() {
         wait_for("the end of the command", || {
             (!Path::new(&format!("/proc/{pid}")).exists()).then_some(())
         });
-        wait_for("the end of the interfaces", || {
-            (machine.run(Interface::all).unwrap().unwrap().len() == 1).then_some(())
-        });
+        only_lo_is_left(&machine);
         std::fs::remove_file(folder.path("pid")).unwrap();
     }
+}
+
+/// The kernel takes namespaces away, and the interfaces in them, a moment after their last process.
+fn only_lo_is_left(machine: &Namespace) {
+    wait_for("the end of the interfaces", || {
+        (machine.run(Interface::all).unwrap().unwrap().len() == 1).then_some(())
+    });
 }
 
 fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

@@ -10,7 +10,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// What both do to packets of one way: the delay in ms, and the share that is lost in per cent.
 const DELAY: f64 = 20.0;
 const LOSS: f64 = 10.0;
-const PINGS: usize = 300;
+const PINGS: usize = 200;
 
 /// What `ping` says of all packets: the shortest and the mean time there and back in ms, and how
 /// many were lost in per cent.
@@ -32,7 +32,7 @@ fn packets_fare_as_behind_netem() {
             // There and back, and what a small machine takes for it.
             assert!((2.0 * DELAY..2.0 * DELAY + 10.0).contains(&pinged.shortest), "{pinged:?}");
             // Five standard deviations of the share of so few.
-            assert!((pinged.lost - LOSS).abs() < 9.0, "{pinged:?}");
+            assert!((pinged.lost - LOSS).abs() < 11.0, "{pinged:?}");
         }
         assert!((netem.mean - laxity.mean).abs() < 15.0, "{netem:?} {laxity:?}");
     });
