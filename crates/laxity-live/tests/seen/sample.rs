@@ -65,6 +65,7 @@ pub(crate) fn status(classes: usize) -> Status {
             title: None,
             scheduler: "edf".into(),
             rate_bps: 20_000_000,
+            found: None,
             late: delays.clone(),
             broken: 0,
             held_ns: None,
