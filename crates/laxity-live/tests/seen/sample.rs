@@ -71,7 +71,6 @@ pub(crate) fn status(classes: usize) -> Status {
             held_ns: None,
             held_up: false,
             wire: None,
-            found: None,
             watched: None,
             talkers: None,
             advice: None,
