@@ -130,9 +130,6 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let [a, b] = interfaces.each_ref().map(|interface| interface.name.as_str());
-        if a == b {
-            return Err(LiveError::OneInterface(a.to_string()));
-        }
         let begun = format!("forwarding between {a} and {b}");
         let place = Place { ends: interfaces.clone(), checked: interfaces, host: None, begun };
         self.between(place, plans, backend, keeper)
@@ -187,6 +184,9 @@ impl Daemon {
         let way = |plan: &Option<PlanText>| way(plan.as_ref(), backend.pool(), is_host);
         let [there, back] = &plans;
         let ways = [way(there)?, way(back)?];
+        if !is_host && from.name == to.name {
+            return Err(LiveError::OneInterface(from.name));
+        }
         for (plan, arrives, leaves) in [(there, &from, &to), (back, &to, &from)] {
             let Some(PlanText { plan, .. }) = plan else { continue };
             let warnings = [warn_slower(plan, &leaves.name), warn_longer(plan, arrives)];

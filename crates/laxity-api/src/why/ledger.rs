@@ -38,7 +38,7 @@ impl Ledger {
     /// Reads the plans of a ledger. Their classes may have keys of these other disciplines.
     ///
     /// # Errors
-    /// If it is no ledger, cannot be read, or its link was emulated.
+    /// If it is no ledger, cannot be read, or its link was emulated or its rate found.
     pub fn read(path: &Path, others: &[Kind]) -> Result<Ledger, Error> {
         let link = open(path).and_then(|file| LedgerLink::read(file, others));
         let link = link.map_err(|error| error_of(path, error))?;
@@ -46,6 +46,13 @@ impl Ledger {
             return Err(Error::question(format!(
                 "{}: its link was emulated, where packets do not wait for late choices: \
                  `laxity replay` repeats it, and causes are told of links that are not",
+                path.display()
+            )));
+        }
+        if link.plans.iter().any(|plan| plan.link.autorate.is_some()) {
+            return Err(Error::question(format!(
+                "{}: its link's rate was found, and causes are told at one rate: `laxity replay` \
+                 repeats it",
                 path.display()
             )));
         }

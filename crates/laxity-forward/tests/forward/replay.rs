@@ -30,6 +30,12 @@ pub(crate) fn run(seed: u64) -> Run {
     run_of(any_plan, seed)
 }
 
+/// A plan whose rate is known or found.
+fn any_rate(draw: &mut Generator) -> Drawn {
+    let drawn = any_plan(draw);
+    maybe_found(drawn, draw)
+}
+
 /// A run of plans that are drawn.
 pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
     let mut draw = Generator::seed_from_u64(seed);
@@ -41,8 +47,7 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
     };
     let catch_up = Nanos([0, 100_000, 1_000_000, 10_000_000][draw.random_range(0..4usize)]);
     let settings = Settings { seed, backlog, catch_up, flows: 64, ..Settings::default() };
-    let first = any_plan(draw);
-    let mut plans = vec![maybe_found(first, draw)];
+    let mut plans = vec![any_plan(draw)];
     let mut books = Vec::new();
     let mut forwarder = Forwarder::new(plans[0].plan.clone(), settings).expect("a plan of a link");
     let mut caller = Caller::new([0, 1_000_000, 40_000_000][draw.random_range(0..3usize)]);
@@ -60,10 +65,7 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
         if draw.random_range(0..40u32) == 0 {
             let next = match draw.random_range(0..3u32) {
                 0 => plans[draw.random_range(0..plans.len())].clone(),
-                _ => {
-                    let next = any_plan(draw);
-                    maybe_found(next, draw)
-                }
+                _ => any_plan(draw),
             };
             let events = &mut caller.events;
             let before = (forwarder.backlog(), events.len());
@@ -146,7 +148,7 @@ pub(crate) fn repeated(run: &Run) -> Repetition {
 fn a_ledger_that_tells_something_else_is_found_out() {
     let mut found = 0;
     for seed in 0..60 {
-        let mut run = run(seed);
+        let mut run = run_of(any_rate, seed);
         let sent = |event: &Event| matches!(event, Event::Sent(_));
         let Some(at) = run.events.iter().rposition(sent) else { continue };
         let Event::Sent(first) = &mut run.events[at] else { unreachable!("it was looked for") };
@@ -168,7 +170,7 @@ proptest! {
     /// across reloads.
     #[test]
     fn a_ledger_fed_to_the_simulator_gives_the_identical_fates(seed: u64) {
-        let run = run(seed);
+        let run = run_of(any_rate, seed);
         let repeated = repeated(&run);
         prop_assert!(repeated.difference.is_none(), "{:?}", repeated.difference);
         let count = |of: fn(&Event) -> bool| run.events.iter().filter(|event| of(event)).count() as u64;
@@ -182,7 +184,7 @@ proptest! {
     /// are right.
     #[test]
     fn nothing_is_lost_or_invented(seed: u64) {
-        let run = run(seed);
+        let run = run_of(any_rate, seed);
         let mut handles = Vec::new();
         let (mut arrived, mut kept) = (0, 0);
         for event in &run.events {
@@ -221,7 +223,7 @@ fn the_runs_try_everything() {
     let (mut kinds, mut reasons) = (BTreeSet::new(), BTreeSet::new());
     let (mut kept, mut demoted, mut marked) = (0, 0, 0);
     for seed in 0..400 {
-        let run = run(seed);
+        let run = run_of(any_rate, seed);
         kinds.extend(run.plans.iter().map(|drawn| drawn.plan.scheduler.kind().word()));
         let mut capable = BTreeSet::new();
         for event in &run.events {

@@ -40,10 +40,11 @@ pub(crate) fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
 }
 
 /// Disciplines without a proof, in several configurations, for classes with nothing but contracts.
-const OTHERS: [&str; 3] = [
+const OTHERS: [&str; 4] = [
     "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
     "kind = \"fq-codel\", limit = \"30kB\"",
     "kind = \"dualpi2\", limit = 40, target = \"1ms\", update = \"2ms\", alpha = 5, beta = 50",
+    "kind = \"cake\", isolation = \"flows\", rtt = \"100s\"",
 ];
 
 const QUEUES: [&str; 9] = [
