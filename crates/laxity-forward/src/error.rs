@@ -41,7 +41,7 @@ pub enum Refusal {
     /// A class that has classes below it takes frames.
     #[error("class `{0}` has classes below it and no packets of its own: `match` belongs to those")]
     NotALeaf(String),
-    /// A class takes packets by what only a host knows of its own.
+    /// A class takes packets by properties that only a host knows, of its own packets.
     #[error(
         "`match` of class `{0}` tests `mark`, `ct mark`, `priority` or `cgroup`, which a host knows of its own packets: \
          they are seen with --dev alone"

@@ -11,7 +11,7 @@ const MAP_UPDATE: i64 = 2;
 const PROGRAM_LOAD: i64 = 5;
 const LINK_CREATE: i64 = 28;
 
-/// A map of so many values of four bytes, each under a number.
+/// A map of `entries` values of four bytes, each under a number.
 pub(crate) fn map(kind: u32, entries: u32) -> io::Result<OwnedFd> {
     let (key, value) = (4, 4);
     make(MAP_CREATE, &[kind, key, value, entries])

@@ -2,7 +2,7 @@
 //!
 //! Where addresses are translated, a packet at the outer interface says the host's own address and
 //! not whose it is. The kernel tells of every connection before its first packet is sent, so
-//! whoever has heard all that was told when a packet is read knows the packet's connection.
+//! a reader that is up to date when it reads a packet knows the packet's connection.
 //!
 //! Opening needs `CAP_NET_ADMIN`; hearing does not.
 

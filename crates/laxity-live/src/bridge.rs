@@ -109,7 +109,7 @@ impl<B: Backend> Bridge<B> {
             counts[at.index()] = self.take_in(at, clock(), observer)?;
         }
         if counts == [0; 2] {
-            // Perhaps it was woken by what is told of connections.
+            // News of connections may have woken it.
             self.reader.hear()?;
         }
         let more = counts.contains(&laxity_linux::frames::BATCH);

@@ -111,7 +111,7 @@ pub enum Expr {
     Pcp(Numbers),
     /// Frames with a VLAN tag, or without one.
     Tagged(bool),
-    /// Packets of which the host knows this.
+    /// Packets with a property that only the host knows.
     Host(HostTest),
     /// Frames that this expression does not match.
     Not(Box<Expr>),

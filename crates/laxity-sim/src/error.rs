@@ -154,7 +154,7 @@ pub enum RecordingProblem {
         /// How it is damaged.
         what: &'static str,
     },
-    /// A class that takes packets by what only a host knows of its own.
+    /// A class that takes packets by properties that only a host knows, of its own packets.
     #[error(
         "`match` of class `{0}` tests `mark`, `ct mark`, `priority` or `cgroup`, which are not in a capture: test what \
          is in its frames, or give a CSV `time_ns,class,length[,flow]`"

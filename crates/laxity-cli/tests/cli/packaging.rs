@@ -30,8 +30,7 @@ fn units_are_hardened() {
     }
 }
 
-/// When an interface is up, the hook starts what is enabled for it, by its escaped name, and nothing
-/// else.
+/// When an interface is up, the hook starts only what is enabled for it, by its escaped name.
 #[test]
 fn what_is_enabled_starts_with_its_interface() {
     if !Path::new("/bin/sh").exists() {

@@ -30,7 +30,7 @@ pub enum HostTest {
     Cgroup(Cgroup),
 }
 
-/// A mark of which some bits count.
+/// A mark, and the bits of it that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedMark {
     value: u32,

@@ -56,8 +56,8 @@ pub(super) fn link(
     Ok(LinkSpec { rate, trace, wire, autorate, overhead, max_packet, min_packet, latency, stall })
 }
 
-/// The wire behind the only link, if anything is said of it. Where the rate is found there is a link
-/// to find it of, and nothing to emulate.
+/// The wire behind the only link, if anything is said of it. A link whose rate is found is there,
+/// and is not emulated.
 fn wire_of(raw: &raw::Link, is_found: bool) -> Result<Option<WireSpec>, Fault> {
     let raw::Link { delay, loss, jitter, reorder, duplicate, rate_trace, .. } = raw;
     let wire = WireSpec {

@@ -137,7 +137,7 @@ impl Lab {
         [&caller, &called].iter().for_each(|socket| socket.set_read_timeout(patience).unwrap());
         for _ in 0..count {
             let answered = (0..50).any(|_| {
-                // Whoever has no address yet, or no way, cannot send.
+                // Without an address or a route yet nothing can be sent.
                 let _ = caller.send_to(&[7; 100], to);
                 let heard = uninterrupted(|| called.recv_from(&mut [0; 200]));
                 let Ok((_, caller_outside)) = heard else { return false };
@@ -159,7 +159,7 @@ impl Lab {
     }
 }
 
-/// Sends so many bytes from the one end to the other and looks at them there.
+/// Sends `count` bytes from the one end to the other and looks at them there.
 fn transfer([from, to]: [&TcpStream; 2], count: usize) {
     let bytes: Vec<u8> = (0..count).map(|at| (at % 251) as u8).collect();
     thread::scope(|scope| {

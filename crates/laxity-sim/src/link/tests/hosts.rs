@@ -79,8 +79,8 @@ fn hosts_share_a_share() {
     assert!(is_fair(&sent), "{sent:?}");
 }
 
-/// The figures of the guide: hosts that send more than there is get equal parts, but for what COBALT
-/// drops at random times.
+/// The figures of the guide: hosts that send more than there is get equal parts, but for what
+/// COBALT drops at random times.
 #[test]
 fn the_example_is_as_its_guide_says() {
     let text = include_str!("../../../../../examples/home-hosts.toml");
