@@ -54,7 +54,7 @@ Behind = TypedDict(
 
 BestEffort: TypeAlias = Literal["background", "total-bandwidth", "shifted-line", "two-line", "two-line-fast", "exact"]
 """`best-effort = …` (Chakraborty, Gries, Thiele 2002)."""
-BestEffortOrder: TypeAlias = Literal["fifo", "wfq"]
+BestEffortOrder: TypeAlias = Literal["fifo", "wfq", "cake"]
 """`best-effort-order = …`."""
 Between = TypedDict(
     "Between",
@@ -90,6 +90,8 @@ Class = TypedDict(
         "curve": Curve,
         # The delay that its packets are promised; needs `arrival`.
         "deadline": Time,
+        # The code point of its packets, such as "ef" or 46; it is their tin under `cake`. Default "be". For `cake`, `edf`, `tdp`.
+        "dscp": int | str,
         # The delay that its packets are promised over the whole of their path; in a network.
         "end-to-end": Time,
         # The time between the deadlines of two packets of a stream; with `loss` under any discipline. For `priority`, `edf`, `dwcs`, `tdp`.
@@ -135,6 +137,8 @@ class Clock(TypedDict, total=False):
     """How often it is set. Default 1s."""
 
 Curve: TypeAlias = Rate | Pieces
+Diffserv: TypeAlias = Literal["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"]
+"""`diffserv = …`: how classes are sorted into tins by their `dscp`."""
 Drawn = TypedDict(
     "Drawn",
     {
@@ -164,6 +168,8 @@ class Duplicate(TypedDict, total=False):
 
 Framing: TypeAlias = Literal["whole", "atm", "ptm"]
 """What frames are cut into."""
+Isolation: TypeAlias = Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"]
+"""`isolation = …`: what shares a tin."""
 Late: TypeAlias = Literal["drop", "send"]
 """`late = …`."""
 Limit: TypeAlias = int | Size
@@ -377,9 +383,11 @@ Scheduler = TypedDict(
         "coupling": int,
         # `tdp`: how many cycles make a super cycle, after which reservations repeat. Default 1.
         "cycles": int,
+        # `cake`: how classes are sorted into tins by their `dscp`. Default diffserv3.
+        "diffserv": Diffserv,
         # `fq-codel`: whether packets are marked that allow it, instead of dropped. Default true.
         "ecn": bool,
-        # `fq-codel`: how many queues the flows are hashed into. Default 1024.
+        # `fq-codel`, `cake`: how many queues the flows are hashed into; under `cake` in each tin, a multiple of 8. Default 1024.
         "flows": int,
         # `tdp`: how many frames after the previous node a node sends a packet. Default the fewest that its links allow.
         "forwarding-delay": int,
@@ -389,13 +397,17 @@ Scheduler = TypedDict(
         "frames": int,
         # `tdp`: by how much best effort may run into a reserved frame. Default 0s.
         "guard": Time,
+        # `cake`: whether what it drops counts as sent, for a link behind the bottleneck. Default false.
+        "ingress": bool,
         # `fq-codel`: for how long they may wait longer. Default 100ms.
         "interval": Time,
+        # `cake`: what shares a tin. Default triple-isolate.
+        "isolation": Isolation,
         # Which discipline.
         "kind": Required[SchedulerKind],
         # What becomes of real-time packets whose deadline or frame is over; `edf`, `tdp`. Default send.
         "late": Late,
-        # `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240 or 10000.
+        # `fq-codel`, `dualpi2`, `cake`: how much may be queued in all, in packets or bytes. Default 10240, 10000, or what the link carries in four `rtt`, 4 MiB at least.
         "limit": Limit,
         # What goes first; `dwcs` only. Default loss-first.
         "precedence": Precedence,
@@ -403,6 +415,10 @@ Scheduler = TypedDict(
         "quantum": Size,
         # The queue that all classes share that have none of their own. Default no limit.
         "queue": Queue,
+        # `cake`: holds all packets back to this rate; tins have parts of it. Default not at all, and tins have parts of the link's.
+        "rate": Rate,
+        # `cake`: the usual round-trip time of the traffic. Default 100ms.
+        "rtt": Time,
         # `tdp`: by how many more frames a node may delay the packets of a flow, as its reservation says. Default 0, which is immediate forwarding.
         "spare": int,
         # `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run. Default 5ms or 15ms.
@@ -418,7 +434,7 @@ Scheduler = TypedDict(
 )
 """The discipline that shares the link."""
 
-SchedulerKind: TypeAlias = Literal["fifo", "wfq", "wf2q", "drr", "qfq", "hfsc", "priority", "fq-codel", "dualpi2", "edf", "dwcs", "tdp"]
+SchedulerKind: TypeAlias = Literal["fifo", "wfq", "wf2q", "drr", "qfq", "hfsc", "priority", "fq-codel", "dualpi2", "cake", "edf", "dwcs", "tdp"]
 """`kind = …`."""
 Shape: TypeAlias = Literal["dumbbell", "fat-tree"]
 """`kind = …` of a topology."""
@@ -464,6 +480,8 @@ Source = TypedDict(
         "file": str,
         # Where the shortest path begins.
         "from": str,
+        # Between which hosts its packets go, by any names: who sends them and who receives them, such as ["laptop", "internet"]. `cake` shares by hosts. Default hosts that nobody knows.
+        "hosts": Sequence[str],
         # `tcp`: the initial window in segments. Default 10.
         "initial-window": int,
         # `constant`: by how much each packet is later than the rate has it, though never before another one. Default not at all. `tcp`: the time from when a sender may send until it does. Default uniform, from none to what a segment takes on the slowest link of the path.
