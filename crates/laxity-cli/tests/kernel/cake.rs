@@ -212,19 +212,18 @@ impl Case {
         let mut due = begin;
         while due < begin + SPAN {
             let number = arrivals.len();
-            let flow = match number < sockets.len() {
-                true => number,
-                false => {
-                    let mut at = draw.random_range(0..weights);
-                    let mut flows = self.flows.iter().map(|flow| flow.weight);
-                    flows
-                        .position(|weight| {
-                            let is_here = at < weight;
-                            at = at.saturating_sub(weight);
-                            is_here
-                        })
-                        .expect("within the sum")
-                }
+            let flow = if number < sockets.len() {
+                number
+            } else {
+                let mut at = draw.random_range(0..weights);
+                let mut flows = self.flows.iter().map(|flow| flow.weight);
+                flows
+                    .position(|weight| {
+                        let is_here = at < weight;
+                        at = at.saturating_sub(weight);
+                        is_here
+                    })
+                    .expect("within the sum")
             };
             let length = draw.random_range(2..=LONGEST / GRAIN) * GRAIN;
             let mut payload = vec![0; (length - HEADERS) as usize];
