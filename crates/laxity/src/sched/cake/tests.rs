@@ -251,7 +251,10 @@ fn hosts_share_whatever_the_number_of_their_flows() {
 #[test]
 fn who_is_introduced_is_known() {
     let sent = |introduces: bool| {
-        let of_flow = |flow: u32| hosts(u32::from(flow == 16), 9);
+        let of_flow = |flow: u32| {
+            let host = u32::from(flow == 16);
+            hosts(host, 8 + host)
+        };
         let known = if introduces {
             Vec::new()
         } else {
