@@ -151,11 +151,12 @@ fn a_wrong_quantity() {
     rate("\"99999999gbit\"", "`99999999gbit` is too large: the largest rate is 10000gbit");
     rate("1e999", "this number is too large");
     rate("99999999999999999999999999999999999999999", "this number is too large");
-    let expected =
-        |found: &str| format!("expected a rate such as \"10mbit\" or \"1.25MB/s\", found {found}");
+    let kinds = "a rate such as \"10mbit\" or \"1.25MB/s\", or a table such as \
+                 { from = \"5mbit\", to = \"40mbit\" }";
+    let expected = |found: &str| format!("expected {kinds}, found {found}");
     rate("true", &expected("boolean `true`"));
     rate("[]", &expected("an array"));
-    rate("{}", &expected("a table"));
+    refused("\"10mbit\"", "{}", "{}", "`from` is missing", "must be written");
     rate("2020-01-01", &expected("a date"));
     rate(
         &format!("\"{}mbit\"", "1".repeat(99)),
