@@ -23,7 +23,8 @@ pub(crate) fn syntax(error: &Error, text: &str) -> Fault {
 pub(crate) fn content(error: &Error, text: &str) -> Fault {
     let message = error.message();
     let fault = |message: String| Fault::new(error.span(), message);
-    if message.starts_with("unknown variant `$__toml") {
+    let is_date = |what: &&str| message.starts_with(&format!("unknown {what} `$__toml"));
+    if ["variant", "field"].iter().any(is_date) {
         return fault("a date is not accepted here".into());
     }
     if let Some((name, known)) = unknown(message, "field") {

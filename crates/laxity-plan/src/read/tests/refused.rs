@@ -157,7 +157,7 @@ fn a_wrong_quantity() {
     rate("true", &expected("boolean `true`"));
     rate("[]", &expected("an array"));
     refused("\"10mbit\"", "{}", "{}", "`from` is missing", "must be written");
-    rate("2020-01-01", &expected("a date"));
+    rate("2020-01-01", "a date is not accepted here");
     rate(
         &format!("\"{}mbit\"", "1".repeat(99)),
         "this text is too long for a rate such as \"10mbit\" or \"1.25MB/s\"",
