@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest, Sha256};
 
 use crate::folder::{Folder, repository};
+use crate::new::CABLE;
 use crate::schedulers;
 
 const GOLDEN: &str = include_str!("golden/outputs.txt");
@@ -70,23 +71,6 @@ const TEXTS: [&str; 24] = [
     "import tc gateway.tc --out imported.toml: imported.toml",
     "import libreqos village-network.json village-devices.csv --out village",
     "new --link docsis --up 10mbit --down 100mbit --for calls,games --hosts 4 --out household: household/up.toml",
-];
-
-/// The plans of a household.
-const HOUSEHOLD: [&str; 13] = [
-    "new",
-    "--link",
-    "docsis",
-    "--up",
-    "10mbit",
-    "--down",
-    "100mbit",
-    "--for",
-    "calls,games",
-    "--hosts",
-    "4",
-    "--out",
-    "household",
 ];
 
 /// Outputs by the command that made them.
@@ -218,7 +202,7 @@ fn of_no_plan() -> Outputs {
         &["fit", "home-uplink.toml"],
         &["fit", "home-uplink.toml", "--json"],
         &["import", "libreqos", "village-network.json", "village-devices.csv", "--out", "village"],
-        &HOUSEHOLD,
+        &[&CABLE[..], &["--out", "household"]].concat(),
     ];
     commands.iter().for_each(|command| outputs.extend(place.run("", command)));
     for paper in ["low-delay-best-effort", "edf-choke", "hfsc", "dwcs", "tdp"] {

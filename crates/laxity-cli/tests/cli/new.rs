@@ -7,7 +7,8 @@ use std::io::Write;
 
 use crate::folder::Folder;
 
-const CABLE: [&str; 11] = [
+/// What a household with a cable is asked.
+pub(crate) const CABLE: [&str; 11] = [
     "new",
     "--link",
     "docsis",
