@@ -69,8 +69,14 @@ pub fn exchange(client: &Namespace, server: &Namespace, at: &str) {
     let (tcp, udp) = (tcp.expect("bound"), udp.expect("bound"));
     std::thread::scope(|scope| {
         scope.spawn(|| echo(&udp));
+        client.run(|| talk(at)).expect("entered");
+    });
+    // Nobody waits for a client that does not come.
+    let connect = || TcpStream::connect(at).expect("connected");
+    let stream = client.run(connect).expect("entered");
+    std::thread::scope(|scope| {
         scope.spawn(|| sink(&tcp));
-        client.run(|| (talk(at), bulk(at))).expect("entered");
+        bulk(stream);
     });
 }
 
@@ -105,8 +111,7 @@ fn pattern(at: usize) -> u8 {
     (at % 251) as u8
 }
 
-fn bulk(to: &str) {
-    let mut stream = TcpStream::connect(to).expect("connected");
+fn bulk(mut stream: TcpStream) {
     stream.set_write_timeout(PATIENCE).expect("set");
     stream.set_read_timeout(PATIENCE).expect("set");
     let bytes: Vec<u8> = (0..BULK).map(pattern).collect();

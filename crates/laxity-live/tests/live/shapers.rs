@@ -101,17 +101,18 @@ fn what_is_lost_is_counted_to_the_packet() {
 fn bulk(hosts: &Hosts, bytes: usize) {
     let address = SocketAddr::new(B, 6000);
     let listener = hosts.b.run(|| TcpListener::bind(address).expect("a socket")).expect("entered");
+    let connect = || TcpStream::connect(address).expect("connected");
+    let mut stream = hosts.a.run(connect).expect("entered");
     thread::scope(|scope| {
         scope.spawn(|| {
             let (mut stream, _) = listener.accept().expect("a connection");
             let mut all = Vec::new();
             assert_eq!(stream.read_to_end(&mut all).expect("read"), bytes);
         });
-        let connect = || TcpStream::connect(address).expect("connected");
-        let mut stream = hosts.a.run(connect).expect("entered");
         // Not all alike, as bytes of files are not.
         let sent: Vec<u8> = (0..bytes as u32).map(|at| ((at * 31) >> 3) as u8).collect();
         stream.write_all(&sent).expect("written");
+        drop(stream);
     });
 }
 

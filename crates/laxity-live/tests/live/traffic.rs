@@ -89,6 +89,8 @@ fn bulk_arrives_as_it_was_sent() {
     let address = SocketAddr::new(B, 6000);
     let listener = hosts.b.run(|| TcpListener::bind(address).expect("a socket")).expect("entered");
     let sent: Vec<u8> = (0..2_000_000u32).map(|at| ((at * 31) >> 3) as u8).collect();
+    let connect = || TcpStream::connect(address).expect("connected");
+    let mut stream = hosts.a.run(connect).expect("entered");
     let received = thread::scope(|scope| {
         let receiver = scope.spawn(|| {
             let (mut stream, _) = listener.accept().expect("a connection");
@@ -96,8 +98,6 @@ fn bulk_arrives_as_it_was_sent() {
             stream.read_to_end(&mut all).expect("read");
             all
         });
-        let connect = || TcpStream::connect(address).expect("connected");
-        let mut stream = hosts.a.run(connect).expect("entered");
         stream.write_all(&sent).expect("written");
         drop(stream);
         receiver.join().expect("received")
