@@ -193,10 +193,14 @@ impl Command {
     }
 }
 
+/// A program of tests that hangs is ended after 25 minutes, and what it started with it.
+const LIMITED: &str = r#"target."cfg(target_os = \"linux\")".runner = ["timeout", "1500"]"#;
+
 /// Unit, property, integration and documentation tests of every crate.
 fn tests() -> Step {
     Step::new("tests", |workspace| {
-        workspace.run(workspace.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+        let test = ["--config", LIMITED, "test", "--workspace", "--no-fail-fast"];
+        workspace.run(workspace.cargo().args(test))
     })
 }
 
