@@ -24,8 +24,9 @@ pub mod timestamps;
 #[cfg(test)]
 mod tests;
 
-use self::baseline::Baselines;
+use self::baseline::{Baselines, Finding};
 use self::cake::CakeAutorate;
+use self::capacity::Point;
 use self::delay::DelayRule;
 use self::probes::Probes;
 use crate::named::named;
@@ -150,8 +151,14 @@ struct Sample {
     /// Bytes that the shaper had sent when the probe was.
     carried: u64,
     round_trip: Nanos,
-    /// How much of the round trip is above the least one of its path.
-    queueing: Nanos,
+    /// What that says of the queue.
+    finding: Finding,
+}
+
+impl Sample {
+    fn point(&self) -> Point {
+        Point { sent: self.sent, queueing: self.finding.queueing, carried: self.carried }
+    }
 }
 
 /// The state of the shaper when a rule decides.
@@ -208,12 +215,17 @@ impl Autorate {
     }
 
     /// Looks at the rate again, some times in an interval. Returns the probe to send, once in an
-    /// interval if there are reflectors.
+    /// interval if there are reflectors; at first one for each of them.
     pub fn poll(&mut self, now: Nanos) -> Option<Probe> {
         if now < self.next_look {
             return None;
         }
         let interval = self.settings.interval;
+        if self.probes.is_first_round() {
+            // All at once, before there is a queue: so their least round trips agree.
+            self.next_probe = now.saturating_add(interval);
+            return self.probes.send(now, self.carried);
+        }
         self.next_look = after(self.next_look, Nanos(interval.0.div_ceil(LOOKS)), now);
         let is_time = now >= self.next_probe;
         if is_time {
@@ -229,7 +241,7 @@ impl Autorate {
         let overdue = self.probes.overdue().map(|(path, sent, carried)| {
             let round_trip = now.saturating_sub(sent);
             let queueing = self.baselines.excess(path, round_trip);
-            Sample { path, sent, carried, round_trip, queueing }
+            Sample { path, sent, carried, round_trip, finding: Finding { queueing, emptied: None } }
         });
         let rate = match &mut self.rule {
             AnyRule::Delay(rule) => {
@@ -276,16 +288,27 @@ impl Autorate {
 
     fn sample(&mut self, now: Nanos, path: u32, sent: Nanos, carried: u64) -> Nanos {
         let round_trip = now.saturating_sub(sent);
-        let queueing = self.baselines.add(path, now, round_trip);
+        let settings = &self.settings;
+        let (reference, capacity) = match &self.rule {
+            AnyRule::Delay(rule) => {
+                (rule.reference(settings, now, path, (sent, carried)), rule.capacity())
+            }
+            AnyRule::CakeAutorate(_) => (None, u64::MAX),
+        };
+        let noise = delay::floor(settings);
+        let finding = self.baselines.add(path, now, (sent, carried), capacity, reference, noise);
         self.last_answer = now;
-        let (shaper, settings) = (self.shaper(now), &self.settings);
-        let sample = Sample { path, sent, carried, round_trip, queueing };
+        let (shaper, is_evidence) =
+            (self.shaper(now), reference.is_none() || finding.is_known(now));
+        let sample = Sample { path, sent, carried, round_trip, finding };
         let rate = match &mut self.rule {
+            // Others know better.
+            AnyRule::Delay(_) if !is_evidence => self.rate.0,
             AnyRule::Delay(rule) => rule.sample(settings, shaper, &sample),
             AnyRule::CakeAutorate(rule) => rule.sample(settings, shaper, &sample),
         };
         self.set_rate(rate);
-        queueing
+        finding.queueing
     }
 
     fn shaper(&self, now: Nanos) -> Shaper {
