@@ -143,6 +143,15 @@ enum AnyRule {
     CakeAutorate(CakeAutorate),
 }
 
+impl AnyRule {
+    fn new(settings: &Settings, now: Nanos) -> Self {
+        match settings.rule {
+            Rule::Delay => AnyRule::Delay(DelayRule::new(settings, now)),
+            Rule::CakeAutorate => AnyRule::CakeAutorate(CakeAutorate::new(now)),
+        }
+    }
+}
+
 /// What is known of a probe that came back.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
@@ -172,13 +181,9 @@ struct Shaper {
 impl Autorate {
     /// A controller that begins at `now` and probes this many reflectors in turn.
     pub fn new(settings: Settings, reflectors: u32, now: Nanos) -> Self {
-        let rule = match settings.rule {
-            Rule::Delay => AnyRule::Delay(DelayRule::new(&settings, now)),
-            Rule::CakeAutorate => AnyRule::CakeAutorate(CakeAutorate::new(now)),
-        };
         Autorate {
             settings,
-            rule,
+            rule: AnyRule::new(&settings, now),
             probes: Probes::new(reflectors),
             baselines: Baselines::default(),
             rate: settings.start.clamp(settings.from, settings.to),
@@ -192,6 +197,18 @@ impl Autorate {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Goes on with other settings from `now` on. What was measured stays, unless the rule is
+    /// another one.
+    pub fn set_settings(&mut self, settings: Settings, now: Nanos) {
+        match &mut self.rule {
+            _ if settings.rule != self.settings.rule => self.rule = AnyRule::new(&settings, now),
+            AnyRule::Delay(rule) => rule.set_settings(&settings),
+            AnyRule::CakeAutorate(_) => {}
+        }
+        self.settings = settings;
+        self.set_rate(self.rate.0);
     }
 
     /// The rate at which the shaper is to send now.

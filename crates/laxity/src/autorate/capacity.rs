@@ -57,6 +57,10 @@ impl Capacity {
         Capacity { noise, busy: VecDeque::new(), before: None, bits: None }
     }
 
+    pub(super) fn set_noise(&mut self, noise: Nanos) {
+        self.noise = noise;
+    }
+
     /// The capacity in bits a second, once it was measured.
     pub(super) fn bits(&self) -> Option<u64> {
         self.bits

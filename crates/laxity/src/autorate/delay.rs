@@ -65,6 +65,10 @@ impl DelayRule {
         }
     }
 
+    pub(super) fn set_settings(&mut self, settings: &Settings) {
+        self.capacity.set_noise(floor(settings));
+    }
+
     /// The capacity in bits a second; no limit as long as there was no queue.
     pub(super) fn capacity(&self) -> u64 {
         self.capacity.bits().unwrap_or(u64::MAX)
@@ -100,15 +104,17 @@ impl DelayRule {
         if self.latest.is_some_and(|latest| sample.sent <= latest.sent) {
             return shaper.rate.0;
         }
-        let is_free = sample.finding.queueing < floor(settings);
-        if is_free {
+        let queueing = sample.finding.queueing;
+        let is_free = queueing < floor(settings);
+        let was_draining = self.is_draining(shaper.now);
+        // What is left while it drains may be jitter, and the link idle.
+        if is_free || was_draining && queueing < settings.allowance() {
             self.capacity.finds_none(sample.point());
         } else {
             self.capacity.finds_queue(sample.point());
             self.step = None;
         }
         self.is_confirmed |= self.latest.replace(*sample).is_some();
-        let was_draining = self.is_draining(shaper.now);
         self.drain(shaper.now, sample);
         // The probe that was overdue is lost.
         let resumed = self.before_overdue.take().filter(|_| is_free);

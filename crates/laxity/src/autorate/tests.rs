@@ -329,6 +329,25 @@ fn cake_autorate_falls_and_rises_by_its_steps() {
     assert!((count - count.round()).abs() < 0.01 && count > 10.0, "{count}");
 }
 
+/// A controller goes on with what it measured.
+#[test]
+fn other_settings_hold_at_once() {
+    let mut bench = Bench::new(settings(Rule::Delay), 20);
+    bench.run(10_000, 20_000_000, 0, 0);
+    let narrow = Settings::new(Rule::Delay, Rate(2_000_000), Rate(8_000_000));
+    bench.autorate.set_settings(narrow, bench.now);
+    assert_eq!(bench.autorate.rate(), Rate(8_000_000));
+    let patient = Settings { delay: Nanos(30 * MS), ..settings(Rule::Delay) };
+    bench.autorate.set_settings(patient, bench.now);
+    bench.run(20_000, 20_000_000, 0, 0);
+    let waits: Vec<u64> = bench.since(15_000).map(|(_, waits)| waits.0 / MS).collect();
+    assert!((20..40).contains(&(waits.iter().sum::<u64>() / waits.len() as u64)));
+    let other = settings(Rule::CakeAutorate);
+    bench.autorate.set_settings(other, bench.now);
+    assert_eq!(*bench.autorate.settings(), other);
+    bench.run(21_000, 20_000_000, 0, 0);
+}
+
 #[test]
 fn an_old_answer_says_nothing() {
     let mut autorate = Autorate::new(settings(Rule::Delay), 1, Nanos::ZERO);
