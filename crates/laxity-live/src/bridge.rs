@@ -80,8 +80,9 @@ impl<B: Backend> Bridge<B> {
         self.time
     }
 
-    /// Has the rate found at which what arrives at a side is sent, as its plan says, with probes
-    /// of the plan's reflectors. `None` if frames of that side go as they come, or the rate is known.
+    /// Has the rate found at which what arrives at a side is sent, as its plan says, with probes of
+    /// the plan's reflectors. `None` if frames of that side go as they come, or the rate is
+    /// known.
     ///
     /// # Errors
     /// If the system refuses a thread.

@@ -135,8 +135,8 @@ struct Usual {
 }
 
 impl Usual {
-    /// The machine may stall, so that only the order of magnitude is asked for. Threads that wake up
-    /// late look like a queue: then the rate may be lower, but not higher.
+    /// The machine may stall, so that only the order of magnitude is asked for. Threads that wake
+    /// up late look like a queue: then the rate may be lower, but not higher.
     fn is_near(&self, real: f64) {
         assert!(self.rate < real * 1.5, "{self:?}, not {real}");
         if self.late < Duration::from_millis(6) {
