@@ -47,7 +47,8 @@ impl From<LiveError> for Failure {
             | LiveError::OneLink
             | LiveError::XdpRouters
             | LiveError::XdpWire
-            | LiveError::HostRate
+            | LiveError::ArrivingRate
+            | LiveError::UnheardRate
             | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),
             error => Failure::system(error),
         }

@@ -69,7 +69,8 @@ impl HostLink {
     /// Gets ready to take what the host sends at the interface, and what arrives there as well if
     /// `arriving`, in the network namespace of the calling thread. Frames pass as before until it
     /// [takes hold](Backend::take_hold). `options` are those of the socket that sends,
-    /// and how many frames there is room for.
+    /// and how many frames there is room for. What sockets with the numbers of `passing` send is
+    /// not taken, such as [probes](crate::ping::Pinger::cookies).
     ///
     /// # Errors
     /// Without the capabilities, or if frames at the interface begin with a header that is not
@@ -78,6 +79,7 @@ impl HostLink {
         interface: &Interface,
         arriving: bool,
         options: &packet::Options,
+        passing: &[u64],
     ) -> Result<Self, Error> {
         let name = &interface.name;
         if interface.header == LinkHeader::Other {
@@ -92,8 +94,9 @@ impl HostLink {
         let to =
             |device: &TapDevice| Destination { tap: device.interface().index, magic, is_ethernet };
         let loaded = || {
-            let sockets = Scheduled::Sockets(transmitter.cookies()?);
-            let mut own = vec![(Hook::Egress, program::taking(sockets, to(&host))?)];
+            let sockets = [&transmitter.cookies()?, passing].concat();
+            let sent = Scheduled::Sockets(&sockets);
+            let mut own = vec![(Hook::Egress, program::taking(sent, to(&host))?)];
             let mut returning = None;
             if let Some(wire) = &wire {
                 // None has the mark 0 that most frames have.

@@ -86,6 +86,16 @@ impl Pinger {
         Ok(None)
     }
 
+    /// Numbers of its sockets that no others get until the machine starts anew, by which a
+    /// [host's link](crate::host_link) lets probes pass.
+    ///
+    /// # Errors
+    /// If the kernel has none.
+    pub fn cookies(&self) -> Result<Vec<u64>, Error> {
+        let cookie = |socket: &Socket| sys::cookie(socket.socket.as_fd());
+        self.sockets.iter().map(cookie).collect::<io::Result<_>>().doing("number a socket")
+    }
+
     /// What becomes readable when an echo comes back.
     pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.sockets.iter().map(|socket| socket.socket.as_fd())

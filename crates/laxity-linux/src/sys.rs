@@ -56,6 +56,11 @@ pub(crate) fn set_option<T: Plain>(
     done(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, size) })
 }
 
+/// The number of a socket that no other gets until the machine starts anew.
+pub(crate) fn cookie(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    get_option(socket, libc::SOL_SOCKET, libc::SO_COOKIE)
+}
+
 pub(crate) fn get_option<T: Plain>(
     socket: BorrowedFd<'_>,
     level: c_int,

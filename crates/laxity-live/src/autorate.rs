@@ -8,18 +8,20 @@ mod prober;
 mod record;
 mod segment;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use laxity::autorate::Settings;
 use laxity::autorate::timestamps::{Echo, Timestamps};
 use laxity::units::{Nanos, Rate};
 use laxity_linux::clock::Stopwatch;
+use laxity_linux::ping::Pinger;
 use laxity_plan::model::AutorateSpec;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use self::prober::Prober;
 pub(crate) use self::record::RateRecord;
-use crate::error::LiveError;
+use crate::error::StartError;
 
 /// Echoes that wait for the thread of the controller at most.
 const ECHOES: usize = 1024;
@@ -39,6 +41,8 @@ struct Shared {
     answers: AtomicU64,
     /// Bytes sent so far; written by the thread that forwards.
     carried: AtomicU64,
+    /// Settings that the controller has not taken over yet.
+    settings: Mutex<Option<Settings>>,
 }
 
 impl FoundRate {
@@ -48,7 +52,18 @@ impl FoundRate {
             queueing: AtomicU64::new(0),
             answers: AtomicU64::new(0),
             carried: AtomicU64::new(0),
+            settings: Mutex::new(None),
         }))
+    }
+
+    /// Has the controller go on with other settings.
+    pub(crate) fn set_settings(&self, settings: Settings) {
+        *self.settings() = Some(settings);
+    }
+
+    fn settings(&self) -> MutexGuard<'_, Option<Settings>> {
+        // Whoever holds it does nothing that fails.
+        self.0.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rate to send at now.
@@ -67,17 +82,17 @@ impl FoundRate {
     }
 }
 
-/// Starts to find a rate as a plan says, on a thread of its own. `secret` tells answers from those
-/// to others. Returns what the thread that forwards needs for it, too, whose time is `time`.
+/// Starts to find a rate as a plan says, on a thread of its own. Returns what the thread that
+/// forwards needs for it, too, whose time is `time`.
 pub(crate) fn find(
     spec: &AutorateSpec,
-    secret: u64,
+    pinger: Pinger,
     time: Stopwatch,
-) -> Result<(FoundRate, RateFollower), LiveError> {
+) -> Result<(FoundRate, RateFollower), StartError> {
     let found = FoundRate::new(spec.settings.start);
     let spacing = Nanos(spec.settings.interval.0 / 2);
     let (follower, echoes) = RateFollower::new(found.clone(), spacing);
-    Prober::open(spec, found.clone(), echoes, secret, time)?.start()?;
+    Prober::new(spec, found.clone(), echoes, pinger, time).start()?;
     Ok((found, follower))
 }
 

@@ -22,10 +22,11 @@ use laxity_forward::{
 use laxity_linux::clock::Stopwatch;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
+use laxity_linux::ping::Pinger;
 
 use crate::autorate::{self, FoundRate, RateFollower};
 use crate::cut::{Cut, Cutter};
-use crate::error::LiveError;
+use crate::error::StartError;
 use crate::worker::{Counts, Turn};
 
 use self::frame_reader::FrameReader;
@@ -79,16 +80,16 @@ impl<B: Backend> Bridge<B> {
         self.time
     }
 
-    /// Has the rate found at which what arrives at a side is sent, as its plan says. Probes leave
-    /// from the network namespace of the thread that calls this. `secret` tells their answers from
-    /// those to others. `None` if frames of that side go as they come, or the rate is known.
+    /// Has the rate found at which what arrives at a side is sent, as its plan says, with probes of
+    /// the plan's reflectors. `None` if frames of that side go as they come, or the rate is
+    /// known.
     ///
     /// # Errors
-    /// If the system refuses sockets, or a thread.
-    pub fn find_rate(&mut self, at: Side, secret: u64) -> Result<Option<FoundRate>, LiveError> {
+    /// If the system refuses a thread.
+    pub fn find_rate(&mut self, at: Side, pinger: Pinger) -> Result<Option<FoundRate>, StartError> {
         let Way::Scheduled(forwarder) = &self.ways[at.index()] else { return Ok(None) };
         let Some(spec) = &forwarder.plan().link.autorate else { return Ok(None) };
-        let (found, follower) = autorate::find(spec, secret, self.time)?;
+        let (found, follower) = autorate::find(spec, pinger, self.time)?;
         self.rates[at.index()] = Some(Box::new(follower));
         Ok(Some(found))
     }

@@ -13,9 +13,10 @@ use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::host_link::HostLink;
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
+use laxity_linux::ping::Pinger;
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
-use laxity_plan::model::NodeId;
+use laxity_plan::model::{AutorateSpec, NodeId};
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
@@ -87,6 +88,8 @@ struct Place {
     checked: [Interface; 2],
     /// If frames are the host's own: its connections, if they are known.
     host: Option<Option<Connections>>,
+    /// Sockets for probes, where a rate is found.
+    pingers: [Option<Pinger>; 2],
     /// What is said when it has begun.
     begun: String,
 }
@@ -131,7 +134,8 @@ impl Daemon {
     ) -> Result<Status, LiveError> {
         let [a, b] = interfaces.each_ref().map(|interface| interface.name.as_str());
         let begun = format!("forwarding between {a} and {b}");
-        let place = Place { ends: interfaces.clone(), checked: interfaces, host: None, begun };
+        let (ends, pingers) = (interfaces.clone(), pingers(&plans)?);
+        let place = Place { ends, checked: interfaces, host: None, pingers, begun };
         self.between(place, plans, backend, keeper)
     }
 
@@ -147,13 +151,21 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         for PlanText { plan, .. } in plans.iter_mut().flatten() {
-            if plan.link.autorate.is_some() {
-                return Err(LiveError::HostRate);
-            }
             find_cgroups(plan)?;
         }
         let arriving = plans[1].is_some();
-        let link = HostLink::open(&interface, arriving, &options(&plans))?;
+        let [there, back] = plans.each_ref().map(autorate);
+        if back.is_some() {
+            return Err(LiveError::ArrivingRate);
+        }
+        if !arriving && there.is_some_and(|spec| spec.reflectors.is_empty()) {
+            return Err(LiveError::UnheardRate);
+        }
+        let pingers = pingers(&plans)?;
+        // A probe that waited behind the host's own packets would tell nothing of the link.
+        let probes =
+            pingers.iter().flatten().map(Pinger::cookies).collect::<Result<Vec<_>, _>>()?;
+        let link = HostLink::open(&interface, arriving, &options(&plans), &probes.concat())?;
         let connections = match Connections::open() {
             Ok(connections) => Some(connections),
             Err(error) => {
@@ -167,6 +179,7 @@ impl Daemon {
             begun: format!("shaping what {what} at {}", interface.name),
             checked: [interface.clone(), interface],
             host: Some(connections),
+            pingers,
         };
         self.between(place, plans, link, keeper)
     }
@@ -179,7 +192,7 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let mut process = Process::begin(self.requests, self.has_command)?;
-        let Place { ends, checked: [from, to], host, begun } = place;
+        let Place { ends, checked: [from, to], host, pingers, begun } = place;
         let is_host = host.is_some();
         let way = |plan: &Option<PlanText>| way(plan.as_ref(), backend.pool(), is_host);
         let [there, back] = &plans;
@@ -195,7 +208,7 @@ impl Daemon {
         let names = ends.each_ref().map(|interface| interface.name.clone());
         let links = Links::new(ends.map(End::here))?;
         let mut bridge = Bridge::new(backend, ways).knowing(host.flatten());
-        let rates = rates(&mut bridge, &plans, keeper)?;
+        let rates = rates(&mut bridge, &plans, pingers, keeper)?;
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
         let adviser = Adviser::start(self.advise)?;
@@ -340,22 +353,38 @@ fn prover(
     Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&next).collect())?)
 }
 
+/// What a plan says of a rate that is found.
+fn autorate(plan: &Option<PlanText>) -> Option<&AutorateSpec> {
+    plan.as_ref()?.plan.link.autorate.as_deref()
+}
+
+/// Opens sockets for probes of the reflectors of plans.
+fn pingers(plans: &[Option<PlanText>; 2]) -> Result<[Option<Pinger>; 2], LiveError> {
+    let open =
+        |plan| autorate(plan).map(|spec| Pinger::open(&spec.reflectors, secret())).transpose();
+    let [there, back] = plans;
+    Ok([open(there)?, open(back)?])
+}
+
 /// Has rates found that plans do not know; returns them by the side at which frames arrive.
 fn rates<B: Backend>(
     bridge: &mut Bridge<B>,
     plans: &[Option<PlanText>; 2],
+    pingers: [Option<Pinger>; 2],
     keeper: &mut dyn Keeper,
 ) -> Result<[Option<FoundRate>; 2], LiveError> {
-    for plan in plans.iter().flatten() {
-        let spec = plan.plan.link.autorate.as_ref();
-        if spec.is_some_and(|spec| spec.reflectors.is_empty()) {
+    for spec in plans.iter().filter_map(autorate) {
+        if spec.reflectors.is_empty() {
             keeper.say(
                 "the plan names no `reflectors`: the rate is found by time stamps of TCP alone, and without any it \
                  is the least",
             );
         }
     }
-    Ok([bridge.find_rate(Side::A, secret())?, bridge.find_rate(Side::B, secret())?])
+    let mut find =
+        |at, pinger: Option<Pinger>| pinger.map_or(Ok(None), |pinger| bridge.find_rate(at, pinger));
+    let [there, back] = pingers;
+    Ok([find(Side::A, there)?, find(Side::B, back)?])
 }
 
 /// A warning if an interface carries less than a plan sends there.

@@ -26,12 +26,18 @@ pub enum LiveError {
         "--backend xdp has no memory for frames on a wire that is emulated: take ring or packet"
     )]
     XdpWire,
-    /// The rate of a host's own interface is to be found.
+    /// The rate at which packets arrive at a host's own interface is to be found.
     #[error(
-        "--dev takes plans that know their `rate`: probes would wait behind the host's own packets. Write what the \
-         link always carries, its `from`, as `rate`"
+        "--ingress takes a plan that knows its `rate`: how fast packets are sent here cannot be told from those that \
+         leave. Write what the link always carries, its `from`, as `rate`"
     )]
-    HostRate,
+    ArrivingRate,
+    /// The rate of a host's own interface is to be found, and nothing that comes back is heard.
+    #[error(
+        "the plan names no `reflectors` by which its rate is found: name some in `link.rate`, or have what arrives \
+         pass a plan, too (--ingress), so that time stamps of TCP are heard"
+    )]
+    UnheardRate,
     /// A plan to be watched has a network.
     #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
     Network,

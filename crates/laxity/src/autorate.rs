@@ -24,8 +24,9 @@ pub mod timestamps;
 #[cfg(test)]
 mod tests;
 
-use self::baseline::Baselines;
+use self::baseline::{Baselines, Finding};
 use self::cake::CakeAutorate;
+use self::capacity::Point;
 use self::delay::DelayRule;
 use self::probes::Probes;
 use crate::named::named;
@@ -142,6 +143,15 @@ enum AnyRule {
     CakeAutorate(CakeAutorate),
 }
 
+impl AnyRule {
+    fn new(settings: &Settings, now: Nanos) -> Self {
+        match settings.rule {
+            Rule::Delay => AnyRule::Delay(DelayRule::new(settings, now)),
+            Rule::CakeAutorate => AnyRule::CakeAutorate(CakeAutorate::new(now)),
+        }
+    }
+}
+
 /// What is known of a probe that came back.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
@@ -150,8 +160,14 @@ struct Sample {
     /// Bytes that the shaper had sent when the probe was.
     carried: u64,
     round_trip: Nanos,
-    /// How much of the round trip is above the least one of its path.
-    queueing: Nanos,
+    /// What that says of the queue.
+    finding: Finding,
+}
+
+impl Sample {
+    fn point(&self) -> Point {
+        Point { sent: self.sent, queueing: self.finding.queueing, carried: self.carried }
+    }
 }
 
 /// The state of the shaper when a rule decides.
@@ -165,13 +181,9 @@ struct Shaper {
 impl Autorate {
     /// A controller that begins at `now` and probes this many reflectors in turn.
     pub fn new(settings: Settings, reflectors: u32, now: Nanos) -> Self {
-        let rule = match settings.rule {
-            Rule::Delay => AnyRule::Delay(DelayRule::new(&settings, now)),
-            Rule::CakeAutorate => AnyRule::CakeAutorate(CakeAutorate::new(now)),
-        };
         Autorate {
             settings,
-            rule,
+            rule: AnyRule::new(&settings, now),
             probes: Probes::new(reflectors),
             baselines: Baselines::default(),
             rate: settings.start.clamp(settings.from, settings.to),
@@ -185,6 +197,18 @@ impl Autorate {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Goes on with other settings from `now` on. What was measured stays, unless the rule is
+    /// another one.
+    pub fn set_settings(&mut self, settings: Settings, now: Nanos) {
+        match &mut self.rule {
+            _ if settings.rule != self.settings.rule => self.rule = AnyRule::new(&settings, now),
+            AnyRule::Delay(rule) => rule.set_settings(&settings),
+            AnyRule::CakeAutorate(_) => {}
+        }
+        self.settings = settings;
+        self.set_rate(self.rate.0);
     }
 
     /// The rate at which the shaper is to send now.
@@ -208,12 +232,17 @@ impl Autorate {
     }
 
     /// Looks at the rate again, some times in an interval. Returns the probe to send, once in an
-    /// interval if there are reflectors.
+    /// interval if there are reflectors; at first one for each of them.
     pub fn poll(&mut self, now: Nanos) -> Option<Probe> {
         if now < self.next_look {
             return None;
         }
         let interval = self.settings.interval;
+        if self.probes.is_first_round() {
+            // All at once, before there is a queue: so their least round trips agree.
+            self.next_probe = now.saturating_add(interval);
+            return self.probes.send(now, self.carried);
+        }
         self.next_look = after(self.next_look, Nanos(interval.0.div_ceil(LOOKS)), now);
         let is_time = now >= self.next_probe;
         if is_time {
@@ -229,7 +258,7 @@ impl Autorate {
         let overdue = self.probes.overdue().map(|(path, sent, carried)| {
             let round_trip = now.saturating_sub(sent);
             let queueing = self.baselines.excess(path, round_trip);
-            Sample { path, sent, carried, round_trip, queueing }
+            Sample { path, sent, carried, round_trip, finding: Finding { queueing, emptied: None } }
         });
         let rate = match &mut self.rule {
             AnyRule::Delay(rule) => {
@@ -276,16 +305,27 @@ impl Autorate {
 
     fn sample(&mut self, now: Nanos, path: u32, sent: Nanos, carried: u64) -> Nanos {
         let round_trip = now.saturating_sub(sent);
-        let queueing = self.baselines.add(path, now, round_trip);
+        let settings = &self.settings;
+        let (reference, capacity) = match &self.rule {
+            AnyRule::Delay(rule) => {
+                (rule.reference(settings, now, path, (sent, carried)), rule.capacity())
+            }
+            AnyRule::CakeAutorate(_) => (None, u64::MAX),
+        };
+        let noise = delay::floor(settings);
+        let finding = self.baselines.add(path, now, (sent, carried), capacity, reference, noise);
         self.last_answer = now;
-        let (shaper, settings) = (self.shaper(now), &self.settings);
-        let sample = Sample { path, sent, carried, round_trip, queueing };
+        let (shaper, is_evidence) =
+            (self.shaper(now), reference.is_none() || finding.is_known(now));
+        let sample = Sample { path, sent, carried, round_trip, finding };
         let rate = match &mut self.rule {
+            // Others know better.
+            AnyRule::Delay(_) if !is_evidence => self.rate.0,
             AnyRule::Delay(rule) => rule.sample(settings, shaper, &sample),
             AnyRule::CakeAutorate(rule) => rule.sample(settings, shaper, &sample),
         };
         self.set_rate(rate);
-        queueing
+        finding.queueing
     }
 
     fn shaper(&self, now: Nanos) -> Shaper {

@@ -17,9 +17,9 @@ const ARRAY: u32 = 2;
 
 /// What tells a frame that has been scheduled.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Scheduled {
+pub(super) enum Scheduled<'a> {
     /// It comes from one of these sockets.
-    Sockets([u64; 2]),
+    Sockets(&'a [u64]),
     /// It has this mark, which is taken off.
     Mark(u32),
 }
@@ -41,7 +41,7 @@ pub(super) fn arrival_map() -> io::Result<OwnedFd> {
 }
 
 /// Loads the program that takes frames to a TAP device.
-pub(super) fn taking(scheduled: Scheduled, to: Destination) -> io::Result<OwnedFd> {
+pub(super) fn taking(scheduled: Scheduled<'_>, to: Destination) -> io::Result<OwnedFd> {
     match bpf::load(CLASSIFIER, &take(scheduled, to, true)) {
         // A kernel without control groups of sockets does not know what asks for them.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
@@ -100,7 +100,7 @@ struct Assembler {
     jumps: Vec<(usize, Label)>,
 }
 
-fn take(scheduled: Scheduled, to: Destination, with_cgroups: bool) -> Vec<u64> {
+fn take(scheduled: Scheduled<'_>, to: Destination, with_cgroups: bool) -> Vec<u64> {
     /// Whole words that take the prefix and an Ethernet header.
     const ROOM: i16 = -72;
     let Destination { tap, magic, is_ethernet } = to;
@@ -110,7 +110,7 @@ fn take(scheduled: Scheduled, to: Destination, with_cgroups: bool) -> Vec<u64> {
         Scheduled::Sockets(cookies) => {
             program.with_context().call(SOCKET_COOKIE);
             for cookie in cookies {
-                program.number(1, cookie).jump_if_equal(RESULT, 1, Label::Passes);
+                program.number(1, *cookie).jump_if_equal(RESULT, 1, Label::Passes);
             }
         }
         Scheduled::Mark(mark) => {
@@ -273,7 +273,7 @@ mod tests {
     fn every_jump_leads_to_an_end() {
         let to = Destination { tap: 7, magic: u64::MAX, is_ethernet: false };
         let programs = [
-            take(Scheduled::Sockets([1, 2]), to, true),
+            take(Scheduled::Sockets(&[1, 2, 3]), to, true),
             take(Scheduled::Mark(5), to, false),
             give_back(3, 5),
         ];

@@ -53,9 +53,7 @@ impl Transmitter {
 
     /// Numbers of its sockets that no others get until the machine starts anew.
     pub(crate) fn cookies(&self) -> io::Result<[u64; 2]> {
-        let cookie =
-            |socket: &OwnedFd| sys::get_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_COOKIE);
-        Ok([cookie(&self.whole)?, cookie(&self.cut)?])
+        Ok([sys::cookie(self.whole.as_fd())?, sys::cookie(self.cut.as_fd())?])
     }
 
     pub(crate) fn reattach(&mut self, index: u32) -> io::Result<()> {

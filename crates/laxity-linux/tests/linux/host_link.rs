@@ -36,7 +36,7 @@ fn names(within: &Namespace) -> Vec<String> {
 /// None where programs cannot be attached, and then it says so.
 fn open(within: &Namespace, name: &str, arriving: bool) -> Option<HostLink> {
     let interface = interface(within, name);
-    let open = || HostLink::open(&interface, arriving, &Options::default());
+    let open = || HostLink::open(&interface, arriving, &Options::default(), &[]);
     match within.run(open).expect("entered") {
         Ok(mut link) => {
             link.take_hold().expect("attached");

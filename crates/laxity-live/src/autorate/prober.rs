@@ -15,7 +15,7 @@ use rtrb::Consumer;
 
 use super::{FoundRate, TimedEcho};
 use crate::confined;
-use crate::error::{LiveError, StartError};
+use crate::error::StartError;
 
 /// A controller with its sockets, not yet at work.
 pub(super) struct Prober {
@@ -28,19 +28,18 @@ pub(super) struct Prober {
 }
 
 impl Prober {
-    /// Opens sockets for the reflectors of a plan. `secret` tells answers from those to others.
-    pub(super) fn open(
+    /// One for a plan. `pinger` has sockets for its reflectors.
+    pub(super) fn new(
         spec: &AutorateSpec,
         found: FoundRate,
         echoes: Consumer<TimedEcho>,
-        secret: u64,
+        pinger: Pinger,
         time: Stopwatch,
-    ) -> Result<Prober, LiveError> {
+    ) -> Prober {
         let reflectors = spec.reflectors.clone();
-        let pinger = Pinger::open(&reflectors, secret)?;
         let count = u32::try_from(reflectors.len()).unwrap_or(u32::MAX);
         let autorate = Autorate::new(spec.settings, count, time.elapsed());
-        Ok(Prober { found, autorate, reflectors, pinger, echoes, time })
+        Prober { found, autorate, reflectors, pinger, echoes, time }
     }
 
     /// Starts the thread. It ends once nobody else is interested in the rate.
@@ -56,6 +55,9 @@ impl Prober {
             let now = self.time.elapsed();
             let carried = self.found.0.carried.load(Ordering::Relaxed);
             self.autorate.carries(carried.saturating_sub(self.autorate.carried()));
+            if let Some(settings) = self.found.settings().take() {
+                self.autorate.set_settings(settings, now);
+            }
             self.hear(now);
             if let Some(probe) = self.autorate.poll(now) {
                 let to = self.reflectors[probe.reflector as usize % self.reflectors.len()];

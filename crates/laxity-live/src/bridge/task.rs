@@ -285,6 +285,9 @@ impl Direction {
         let Some(plan) = self.next.take() else { return };
         self.present.note(now);
         let (direction, number) = ((self.present.at, self.present.way), self.present.number + 1);
+        if let (Some(found), Some(spec)) = (&self.found, &plan.link.autorate) {
+            found.set_settings(spec.settings);
+        }
         let next = Period::new(direction, number, plan, now, self.found.as_ref());
         let last = std::mem::replace(&mut self.present, next);
         keeper.ended(&last.results());

@@ -1,7 +1,7 @@
 //! A rate that is found before a shaper of the kernel's whose rate changes.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +10,25 @@ use std::time::{Duration, Instant};
 
 use laxity::units::Nanos;
 use laxity_forward::Event;
-use laxity_linux::frames::Side;
+use laxity_linux::frames::{Backend, Side};
+use laxity_linux::host_link::HostLink;
+use laxity_linux::interface::Interface;
+use laxity_linux::namespace::Namespace;
+use laxity_linux::packet;
+use laxity_linux::ping::Pinger;
 use laxity_live::{Bridge, Forwarding, FoundRate, Options, Way};
 use laxity_plan::Plan;
 
 use crate::hosts::{B, Hosts};
 use crate::traffic::scheduled;
 
+/// The link behind, one rate after the other [Mbit/s].
+const REAL: [u32; 3] = [8, 3, 12];
+
 /// Between 1 and 40 Mbit/s, with these reflectors.
-fn plan(reflectors: &str) -> Plan {
+fn plan(reflectors: &[IpAddr]) -> Plan {
+    let reflectors: Vec<_> = reflectors.iter().map(|one| format!("'{one}'")).collect();
+    let reflectors = reflectors.join(", ");
     let text = format!(
         "version = 1
         [link]
@@ -36,112 +46,165 @@ fn plan(reflectors: &str) -> Plan {
     Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
 }
 
-/// Has the kernel send at another rate behind the bridge; whether it does.
-fn shape(hosts: &Hosts, verb: &str, rate: &str) -> bool {
-    let tbf = format!("qdisc {verb} dev b root tbf rate {rate} burst 10kb limit 4mb");
-    let tc = || Command::new("tc").args(tbf.split_whitespace()).output();
-    let output = hosts.between.run(tc).expect("entered");
-    let is_shaped = output.as_ref().is_ok_and(|output| output.status.success());
-    if !is_shaped {
-        eprintln!("SKIPPED: `tc {tbf}` is not to be had: {output:?}");
-    }
-    is_shaped
+/// A host whose packets pass the bridge, what shapes them behind it, and another host.
+struct Lab {
+    here: Namespace,
+    there: SocketAddr,
+    listener: TcpListener,
+    shaper: (Namespace, &'static str),
 }
 
-/// The middle of the rates that are seen within a time.
-fn usual(found: &FoundRate, time: Duration) -> f64 {
-    let (begun, mut rates) = (Instant::now(), Vec::new());
+impl Lab {
+    /// None where the kernel has no such shaper, and then it says so.
+    fn new(here: Namespace, there: &Namespace, shaper: (Namespace, &'static str)) -> Option<Lab> {
+        let address = SocketAddr::new(B, 5001);
+        let listener = there.run(|| TcpListener::bind(address).expect("a socket"));
+        let listener = listener.expect("entered");
+        let lab = Lab { here, there: address, listener, shaper };
+        lab.shape("add", REAL[0]).then_some(lab)
+    }
+
+    /// Has the kernel send at a rate behind the bridge; whether it does.
+    fn shape(&self, verb: &str, rate: u32) -> bool {
+        let (within, at) = &self.shaper;
+        let tbf = format!("qdisc {verb} dev {at} root tbf rate {rate}mbit burst 10kb limit 4mb");
+        let tc = || Command::new("tc").args(tbf.split_whitespace()).output();
+        let output = within.run(tc).expect("entered");
+        let is_shaped = output.as_ref().is_ok_and(|output| output.status.success());
+        if !is_shaped {
+            eprintln!("SKIPPED: `tc {tbf}` is not to be had: {output:?}");
+        }
+        is_shaped
+    }
+
+    /// Sends by TCP until it is over.
+    fn send(&self, is_over: &AtomicBool) {
+        let connect = || TcpStream::connect(self.there).expect("it listens");
+        let mut stream = self.here.run(connect).expect("entered");
+        while !is_over.load(Ordering::Relaxed) {
+            stream.write_all(&[7; 1 << 14]).expect("it is read");
+        }
+    }
+
+    /// Has the rate found before each of the real ones while a host sends, and looks whether it is
+    /// near.
+    fn find<B: Backend + Send + 'static>(&self, backend: B, plan: &Plan, pinger: Pinger) {
+        let mut bridge = Bridge::new(backend, [scheduled(plan), Way::Plain]);
+        let found = bridge.find_rate(Side::A, pinger).expect("a thread").expect("a rate to find");
+        bridge.open().expect("frames come to it");
+        let options = Options { priority: None, ..Options::default() };
+        let (forwarding, mut recorder) = Forwarding::start(bridge, options).expect("a thread");
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = self.listener.accept().expect("somebody comes");
+                let mut bytes = vec![0; 1 << 16];
+                while stream.read(&mut bytes).is_ok_and(|count| count > 0) {}
+            });
+            scope.spawn(|| self.send(&is_over));
+            let rates = REAL.map(|rate| {
+                assert!(self.shape("change", rate));
+                thread::sleep(Duration::from_millis(2500));
+                usual(&found, Duration::from_millis(1500))
+            });
+            is_over.store(true, Ordering::Relaxed);
+            for (usual, real) in rates.iter().zip(REAL) {
+                usual.is_near(real.into());
+            }
+        });
+        assert!(found.answers() > 50, "{}", found.answers());
+        forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
+        let mut changes = 0;
+        recorder.read(|report| {
+            if let Event::Rate { rate, .. } = report.event.event {
+                assert!((1_000_000..=40_000_000).contains(&rate.0));
+                changes += 1;
+            }
+        });
+        assert!(changes > 10, "{changes}");
+    }
+}
+
+/// What was found in a while.
+#[derive(Debug)]
+struct Usual {
+    /// The middle of the rates [Mbit/s].
+    rate: f64,
+    /// How much longer a thread slept than it wanted to, at p95.
+    late: Duration,
+}
+
+impl Usual {
+    /// The machine may stall, so that only the order of magnitude is asked for. Threads that wake
+    /// up late look like a queue: then the rate may be lower, but not higher.
+    fn is_near(&self, real: f64) {
+        assert!(self.rate < real * 1.5, "{self:?}, not {real}");
+        if self.late < Duration::from_millis(6) {
+            assert!(self.rate > real * 0.6, "{self:?}, not {real}");
+        } else {
+            eprintln!("this machine is too busy to use all of {real} Mbit/s: {self:?}");
+        }
+    }
+}
+
+fn usual(found: &FoundRate, time: Duration) -> Usual {
+    const STEP: Duration = Duration::from_millis(5);
+    let (begun, mut rates, mut late) = (Instant::now(), Vec::new(), Vec::new());
     while begun.elapsed() < time {
-        thread::sleep(Duration::from_millis(10));
+        let slept = Instant::now();
+        thread::sleep(STEP);
+        late.push(slept.elapsed().saturating_sub(STEP));
         rates.push(found.rate().0);
     }
     rates.sort_unstable();
-    rates[rates.len() / 2] as f64 / 1e6
-}
-
-/// Whether threads wake up so late that probes tell nothing of queues; then it says so.
-fn is_busy() -> bool {
-    let late = |_| {
-        let begun = Instant::now();
-        thread::sleep(Duration::from_millis(1));
-        begun.elapsed()
-    };
-    let mut late: Vec<_> = (0..200).map(late).collect();
     late.sort_unstable();
-    let most = late[late.len() * 95 / 100];
-    let is_busy = most > Duration::from_millis(6);
-    if is_busy {
-        eprintln!("SKIPPED: this machine is too busy: a sleep of 1 ms takes {most:?} at p95");
-    }
-    is_busy
+    let rate = rates[rates.len() / 2] as f64 / 1e6;
+    Usual { rate, late: late[late.len() * 95 / 100] }
 }
 
-/// Rates that are found before 8, 3 and 12 Mbit/s while a host sends by TCP all the time.
-fn find(reflectors: &str) -> Option<Vec<f64>> {
-    let hosts = Hosts::new()?;
-    if is_busy() || !shape(&hosts, "add", "8mbit") {
-        return None;
-    }
-    let mut bridge = Bridge::new(hosts.mmsg(), [scheduled(&plan(reflectors)), Way::Plain]);
-    let found = hosts.a.run(|| bridge.find_rate(Side::A, 77)).expect("entered");
-    let found = found.expect("sockets for echoes").expect("a rate to find");
-    let options = Options { priority: None, ..Options::default() };
-    let (forwarding, mut recorder) = Forwarding::start(bridge, options).expect("a thread");
-    let listener = hosts.b.run(|| TcpListener::bind(SocketAddr::new(B, 5001)).expect("a socket"));
-    let listener = listener.expect("entered");
-    let is_over = AtomicBool::new(false);
-    let rates = thread::scope(|scope| {
-        scope.spawn(|| {
-            let (mut stream, _) = listener.accept().expect("somebody comes");
-            let mut bytes = vec![0; 1 << 16];
-            while stream.read(&mut bytes).is_ok_and(|count| count > 0) {}
-        });
-        scope.spawn(|| {
-            let connect = || TcpStream::connect(SocketAddr::new(B, 5001)).expect("it listens");
-            let mut stream = hosts.a.run(connect).expect("entered");
-            while !is_over.load(Ordering::Relaxed) {
-                stream.write_all(&[7; 1 << 14]).expect("it is read");
-            }
-        });
-        let mut rates = Vec::new();
-        for rate in ["8mbit", "3mbit", "12mbit"] {
-            assert!(shape(&hosts, "change", rate));
-            thread::sleep(Duration::from_millis(2500));
-            rates.push(usual(&found, Duration::from_millis(1500)));
-        }
-        is_over.store(true, Ordering::Relaxed);
-        rates
-    });
-    assert!(found.answers() > 50, "{}", found.answers());
-    forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
-    let mut changes = 0;
-    recorder.read(|report| {
-        if let Event::Rate { rate, .. } = report.event.event {
-            assert!((1_000_000..=40_000_000).contains(&rate.0));
-            changes += 1;
-        }
-    });
-    assert!(changes > 10, "{changes}");
-    Some(rates)
-}
-
-/// The machine may stall, so that only the order of magnitude is asked for.
-fn are_near(found: &[f64]) {
-    for (found, real) in found.iter().zip([8.0, 3.0, 12.0]) {
-        assert!((real * 0.6..real * 1.5).contains(found), "{found} Mbit/s, not {real}");
-    }
+/// Through a bridge between two hosts.
+fn between(reflectors: &[IpAddr]) {
+    let Some(hosts) = Hosts::new() else { return };
+    let shaper = (hosts.between.clone(), "b");
+    let Some(lab) = Lab::new(hosts.a.clone(), &hosts.b, shaper) else { return };
+    let pinger = hosts.a.run(|| Pinger::open(reflectors, 77)).expect("entered");
+    lab.find(hosts.mmsg(), &plan(reflectors), pinger.expect("sockets for echoes"));
 }
 
 #[test]
 fn echoes_find_the_rate_of_a_shaper_behind() {
-    if let Some(rates) = find("'10.0.0.2'") {
-        are_near(&rates);
-    }
+    between(&[B]);
 }
 
 #[test]
 fn time_stamps_of_tcp_find_it_without_a_probe() {
-    if let Some(rates) = find("") {
-        are_near(&rates);
+    between(&[]);
+}
+
+/// At a host's own interface, where its packets wait in the plan and its probes do not.
+#[test]
+fn a_host_finds_the_rate_of_its_own_interface() {
+    let (Ok(here), Ok(there)) = (Namespace::new(), Namespace::new()) else {
+        return eprintln!("SKIPPED: namespaces are not to be had; run as root");
+    };
+    if !Path::new("/dev/net/tun").exists() {
+        return eprintln!("SKIPPED: there is no /dev/net/tun");
     }
+    here.veth("wan", &there, "eth").expect("a cable");
+    here.address("wan", [10, 0, 0, 1].into(), 24).expect("an address");
+    there.address("eth", B, 24).expect("an address");
+    let open = || {
+        let wan = Interface::named("wan").expect("it is there");
+        let pinger = Pinger::open(&[B], 77).expect("sockets for echoes");
+        let probes = pinger.cookies().expect("numbers");
+        (HostLink::open(&wan, false, &packet::Options::default(), &probes), pinger)
+    };
+    let (link, pinger) = here.run(open).expect("entered");
+    let link = match link {
+        Ok(link) => link,
+        Err(error) if error.is_permission() => return eprintln!("SKIPPED: {error}"),
+        Err(error) => panic!("{error}"),
+    };
+    let Some(lab) = Lab::new(here.clone(), &there, (here, "wan")) else { return };
+    lab.find(link, &plan(&[B]), pinger);
 }

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::{Millionths, bits_per_second};
+use super::{Millionths, bits_per_second, scale};
 use crate::units::Nanos;
 
 /// What is measured at once.
@@ -21,6 +21,19 @@ pub(super) struct Point {
     pub queueing: Nanos,
     /// Bytes that went there before it.
     pub carried: u64,
+}
+
+impl Point {
+    /// How long the queue is that a packet finds, which is sent at another time and after another
+    /// number of bytes, if the link has this capacity.
+    pub(super) fn projected(&self, capacity: u64, sent: Nanos, carried: u64) -> Nanos {
+        let time = |bytes: u64| i128::from(scale(bytes, 8_000_000_000, capacity));
+        let more =
+            time(carried.saturating_sub(self.carried)) - time(self.carried.saturating_sub(carried));
+        let later = i128::from(sent.0) - i128::from(self.sent.0);
+        let queueing = i128::from(self.queueing.0) + more - later;
+        Nanos(u64::try_from(queueing.max(0)).unwrap_or(u64::MAX))
+    }
 }
 
 /// The capacity of a link with one queue.
@@ -42,6 +55,10 @@ pub(super) struct Capacity {
 impl Capacity {
     pub(super) fn new(noise: Nanos) -> Self {
         Capacity { noise, busy: VecDeque::new(), before: None, bits: None }
+    }
+
+    pub(super) fn set_noise(&mut self, noise: Nanos) {
+        self.noise = noise;
     }
 
     /// The capacity in bits a second, once it was measured.
@@ -79,19 +96,21 @@ impl Capacity {
         self.before = Some(point);
     }
 
-    /// A packet is still waiting: the link is no faster than this says, if it was busy.
-    pub(super) fn is_waiting(&mut self, latest: &Point, waiting: &Point) {
-        if let Some(most) = self.between(latest, waiting) {
-            self.bits = Some(self.bits.map_or(most, |bits| bits.min(most)));
-        }
+    /// The capacity if a packet is still waiting: the link is no faster than that says, if it was
+    /// busy.
+    pub(super) fn at_most(&self, latest: &Point, waiting: &Point) -> Option<u64> {
+        let most = self.between(latest, waiting);
+        most.into_iter().chain(self.bits).min()
     }
 
-    /// The rate of a link that was busy between the departures of two packets.
+    /// The rate of a link that was busy between the departures of two packets, unless they are too
+    /// close to one another.
     fn between(&self, first: &Point, last: &Point) -> Option<u64> {
         let bytes = last.carried.saturating_sub(first.carried);
         let apart = last.sent.saturating_sub(first.sent);
         let longer = last.queueing.saturating_sub(first.queueing).saturating_sub(self.noise);
         let shorter = first.queueing.saturating_sub(last.queueing).saturating_sub(self.noise);
-        bits_per_second(bytes, apart.saturating_add(longer).saturating_sub(shorter))
+        let time = apart.saturating_add(longer).saturating_sub(shorter);
+        bits_per_second(bytes, time).filter(|_| time.0 >= self.noise.0.saturating_mul(4))
     }
 }

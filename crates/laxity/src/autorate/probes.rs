@@ -50,6 +50,11 @@ impl Probes {
         self.reflectors
     }
 
+    /// Whether there are reflectors that were never probed.
+    pub(super) fn is_first_round(&self) -> bool {
+        self.first + (self.waiting.len() as u64) < u64::from(self.reflectors)
+    }
+
     /// The next probe, sent now.
     pub(super) fn send(&mut self, now: Nanos, carried: u64) -> Option<Probe> {
         if self.reflectors == 0 {

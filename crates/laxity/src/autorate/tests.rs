@@ -14,26 +14,49 @@ use crate::units::Bytes;
 const MS: u64 = MILLISECOND;
 const PACKET: u32 = 1500;
 
-/// A shaper that always has something to send, before a link with one queue.
+/// A shaper before a link with one queue.
 struct Bench {
     autorate: Autorate,
     now: Nanos,
     free_at: Nanos,
+    /// To the first reflector and back. Each of the others is 3 ms further away.
     round_trip: Nanos,
-    answers: Vec<(Nanos, u64)>,
+    answers: Vec<(Nanos, Answer)>,
+    /// Connections of others that are heard of in turn.
+    echoes: u32,
+    echoed: Nanos,
+    known: u32,
+    /// For how long the shaper has something to send, and for how long it then has nothing.
+    turns: Option<(Nanos, Nanos)>,
     /// The rate of the shaper whenever it sends, and how long the packet waits at the link.
     log: VecDeque<(Nanos, Rate, Nanos)>,
     random: u64,
 }
 
+/// What comes back to the shaper.
+#[derive(Clone, Copy)]
+enum Answer {
+    Probe(u64),
+    /// Of the connection with this number: when its packet was sent, after how many bytes.
+    Echo(u32, Nanos, u64),
+}
+
 impl Bench {
     fn new(settings: Settings, round_trip: u64) -> Self {
+        Bench::with_reflectors(settings, 2, round_trip)
+    }
+
+    fn with_reflectors(settings: Settings, reflectors: u32, round_trip: u64) -> Self {
         Bench {
-            autorate: Autorate::new(settings, 2, Nanos::ZERO),
+            autorate: Autorate::new(settings, reflectors, Nanos::ZERO),
             now: Nanos::ZERO,
             free_at: Nanos::ZERO,
             round_trip: Nanos(round_trip * MS),
             answers: Vec::new(),
+            echoes: 0,
+            echoed: Nanos::ZERO,
+            known: 0,
+            turns: None,
             log: VecDeque::new(),
             random: 1,
         }
@@ -50,28 +73,54 @@ impl Bench {
         let takes = |bytes: u64| Rate(rate).time_for(Bytes(bytes));
         while self.now < Nanos(end * MS) {
             while let Some(next) = self.next().filter(|next| *next <= self.now) {
-                let first = self.answers.iter().position(|(time, _)| *time == next);
-                if let Some(first) = first {
-                    let (_, number) = self.answers.swap_remove(first);
-                    self.autorate.answered(next, number);
+                if let Some(first) = self.answers.iter().position(|(time, _)| *time == next) {
+                    let (_, answer) = self.answers.swap_remove(first);
+                    self.hear(next, answer);
                 } else if let Some(probe) = self.autorate.poll(next) {
                     self.autorate.carries(98);
                     self.free_at = self.free_at.max(next) + takes(98);
-                    let late = Nanos(self.draw() % (jitter * MS + 1));
-                    if self.draw() % 1000 >= lost {
-                        let back = self.free_at + self.round_trip + late;
-                        self.answers.push((back, probe.number));
-                    }
+                    let answer = Answer::Probe(probe.number);
+                    self.reflect(answer, u64::from(probe.reflector), jitter, lost);
                 }
             }
             let shaper = self.autorate.rate();
             let Settings { from, to, .. } = *self.autorate.settings();
             assert!((from..=to).contains(&shaper));
+            let takes_here = shaper.time_for(Bytes(PACKET.into()));
+            if self.turns.is_some_and(|(on, off)| self.now.0 % (on + off).0 >= on.0) {
+                self.now += takes_here;
+                continue;
+            }
             let waits = self.free_at.saturating_sub(self.now);
             self.log.push_back((self.now, shaper, waits));
             self.free_at = self.free_at.max(self.now) + takes(PACKET.into());
+            if self.echoes > 0 && self.now >= self.echoed + Nanos(25 * MS) {
+                self.echoed = self.now;
+                let path = (self.draw() % u64::from(self.echoes)) as u32;
+                let answer = Answer::Echo(path, self.now, self.autorate.carried());
+                self.reflect(answer, 20 + u64::from(path), jitter, lost);
+            }
             self.autorate.carries(PACKET.into());
-            self.now += shaper.time_for(Bytes(PACKET.into()));
+            self.now += takes_here;
+        }
+    }
+
+    /// What has just been sent comes back from somewhere, unless it is lost.
+    fn reflect(&mut self, answer: Answer, place: u64, jitter: u64, lost: u64) {
+        let late = Nanos(self.draw() % (jitter * MS + 1) + 3 * MS * place);
+        if self.draw() % 1000 >= lost {
+            self.answers.push((self.free_at + self.round_trip + late, answer));
+        }
+    }
+
+    fn hear(&mut self, now: Nanos, answer: Answer) {
+        match answer {
+            Answer::Probe(number) => drop(self.autorate.answered(now, number)),
+            Answer::Echo(path, sent, carried) => {
+                let is_new = self.known & 1 << path == 0;
+                self.known |= 1 << path;
+                self.autorate.observe(now, path, is_new, sent, carried);
+            }
         }
     }
 
@@ -84,6 +133,23 @@ impl Bench {
     fn since(&self, time: u64) -> impl Iterator<Item = (Rate, Nanos)> + '_ {
         let late = self.log.iter().filter(move |(at, ..)| *at >= Nanos(time * MS));
         late.map(|(_, rate, waits)| (*rate, *waits))
+    }
+
+    /// Since a time, the rate is about that of the link, the queue is short, and neither swings.
+    fn is_steady_since(&self, time: u64, rate: u64) -> Result<(), TestCaseError> {
+        let mean = self.mean_since(time);
+        prop_assert!((rate * 93 / 100..=rate * 104 / 100).contains(&mean), "{mean} of {rate}");
+        let longest = self.longest_wait_since(time);
+        prop_assert!(longest < Nanos(60 * MS), "{longest}");
+        let swings: Vec<u64> = self.since(time).map(|(rate, _)| rate.0.abs_diff(mean)).collect();
+        let swing = swings.iter().sum::<u64>() / swings.len() as u64;
+        prop_assert!(swing < rate / 10, "{swing} around {mean}");
+        Ok(())
+    }
+
+    fn mean_since(&self, time: u64) -> u64 {
+        let rates: Vec<u64> = self.since(time).map(|(rate, _)| rate.0).collect();
+        rates.iter().sum::<u64>() / rates.len() as u64
     }
 
     fn longest_wait_since(&self, time: u64) -> Nanos {
@@ -120,16 +186,57 @@ proptest! {
         rate in 3_000_000u64..38_000_000,
         round_trip in 5u64..120,
         jitter in 0u64..3,
+        reflectors in 1u32..6,
+        lost in 0u64..50,
     ) {
-        let mut bench = Bench::new(settings(Rule::Delay), round_trip);
-        bench.run(30_000, rate, jitter, 5);
-        let rates: Vec<u64> = bench.since(10_000).map(|(rate, _)| rate.0).collect();
-        let mean = rates.iter().sum::<u64>() / rates.len() as u64;
-        prop_assert!((rate * 93 / 100..=rate * 104 / 100).contains(&mean), "{mean} of {rate}");
-        prop_assert!(bench.longest_wait_since(10_000) < Nanos(60 * MS));
-        // The longest run on one side of the mean is no swing: its changes of side are.
-        let swing = rates.iter().map(|at| at.abs_diff(mean)).sum::<u64>() / rates.len() as u64;
-        prop_assert!(swing < rate / 10, "{swing} around {mean}");
+        let settings = settings(Rule::Delay);
+        let mut bench = Bench::with_reflectors(settings, reflectors, round_trip);
+        bench.run(30_000, rate, jitter, lost);
+        bench.is_steady_since(10_000, rate)?;
+    }
+
+    /// Connections whose delay is first heard of amid a queue do not mislead it, beside reflectors
+    /// or without any.
+    #[test]
+    fn paths_may_appear_late(
+        rate in 3_000_000u64..38_000_000,
+        round_trip in 5u64..120,
+        jitter in 0u64..3,
+        reflectors in 0u32..4,
+        lost in 0u64..50,
+        connections in 1u32..6,
+        late in 0u64..15,
+    ) {
+        let settings = settings(Rule::Delay);
+        let mut bench = Bench::with_reflectors(settings, reflectors, round_trip);
+        let late = if reflectors == 0 { 0 } else { late * 1000 };
+        bench.run(late, rate, jitter, lost);
+        bench.echoes = connections;
+        bench.run(late + 30_000, rate, jitter, lost);
+        bench.is_steady_since(late.max(12_000), rate)?;
+    }
+
+    /// A sender that stops at times.
+    #[test]
+    fn a_sender_may_stop_at_times(
+        rate in 3_000_000u64..38_000_000,
+        round_trip in 5u64..120,
+        jitter in 0u64..3,
+        reflectors in 1u32..6,
+        lost in 0u64..50,
+        on in 20u64..2000,
+        off in 20u64..2000,
+    ) {
+        let settings = settings(Rule::Delay);
+        let mut bench = Bench::with_reflectors(settings, reflectors, round_trip);
+        bench.turns = Some((Nanos(on * MS), Nanos(off * MS)));
+        bench.run(30_000, rate, jitter, lost);
+        let longest = bench.longest_wait_since(10_000);
+        // While it searches, the rate is a step too high for a round trip.
+        prop_assert!(longest < Nanos((60 + round_trip / 4) * MS), "{longest}");
+        // It searches only while something is sent all the time.
+        let mean = bench.mean_since(10_000);
+        prop_assert!(on < 300 || mean > rate / 2, "{mean} of {rate}");
     }
 
     /// When the link becomes slower, the queue is short again soon.
@@ -138,10 +245,12 @@ proptest! {
         rate in 10_000_000u64..38_000_000,
         part in 2u64..4,
         round_trip in 5u64..80,
+        reflectors in 1u32..6,
+        lost in 0u64..50,
     ) {
-        let mut bench = Bench::new(settings(Rule::Delay), round_trip);
-        bench.run(10_000, rate, 1, 0);
-        bench.run(20_000, rate / part, 1, 0);
+        let mut bench = Bench::with_reflectors(settings(Rule::Delay), reflectors, round_trip);
+        bench.run(10_000, rate, 1, lost);
+        bench.run(20_000, rate / part, 1, lost);
         let late = bench.longest_wait_since(11_500);
         prop_assert!(late < Nanos(60 * MS), "{late}");
         let most = bench.longest_wait_since(9_900);
@@ -150,12 +259,36 @@ proptest! {
 
     /// When it becomes faster, most of that is used soon.
     #[test]
-    fn a_faster_link_is_used(rate in 3_000_000u64..9_000_000, round_trip in 5u64..80) {
-        let mut bench = Bench::new(settings(Rule::Delay), round_trip);
+    fn a_faster_link_is_used(
+        rate in 3_000_000u64..9_000_000,
+        round_trip in 5u64..80,
+        reflectors in 1u32..6,
+    ) {
+        let mut bench = Bench::with_reflectors(settings(Rule::Delay), reflectors, round_trip);
         bench.run(10_000, rate, 1, 0);
         bench.run(13_000, rate * 4, 1, 0);
         let at_least = rate * 4 / 10 * 8;
         prop_assert!(bench.since(12_500).all(|(rate, _)| rate.0 > at_least));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    /// Least round trips are measured again and again without a queue, so that it does not grow.
+    #[test]
+    fn over_minutes_the_queue_does_not_creep_up(
+        rate in 3_000_000u64..5_000_000,
+        round_trip in 5u64..120,
+        jitter in 0u64..3,
+        reflectors in 1u32..6,
+        lost in 0u64..50,
+        connections in 0u32..3,
+    ) {
+        let mut bench = Bench::with_reflectors(settings(Rule::Delay), reflectors, round_trip);
+        bench.echoes = connections;
+        bench.run(240_000, rate, jitter, lost);
+        bench.is_steady_since(120_000, rate)?;
     }
 }
 
@@ -194,6 +327,25 @@ fn cake_autorate_falls_and_rises_by_its_steps() {
     let ratio = bench.autorate.rate().0 as f64 / 8_944_271.0;
     let count = ratio.ln() / (steps[0] / 100.0).ln();
     assert!((count - count.round()).abs() < 0.01 && count > 10.0, "{count}");
+}
+
+/// A controller goes on with what it measured.
+#[test]
+fn other_settings_hold_at_once() {
+    let mut bench = Bench::new(settings(Rule::Delay), 20);
+    bench.run(10_000, 20_000_000, 0, 0);
+    let narrow = Settings::new(Rule::Delay, Rate(2_000_000), Rate(8_000_000));
+    bench.autorate.set_settings(narrow, bench.now);
+    assert_eq!(bench.autorate.rate(), Rate(8_000_000));
+    let patient = Settings { delay: Nanos(30 * MS), ..settings(Rule::Delay) };
+    bench.autorate.set_settings(patient, bench.now);
+    bench.run(20_000, 20_000_000, 0, 0);
+    let waits: Vec<u64> = bench.since(15_000).map(|(_, waits)| waits.0 / MS).collect();
+    assert!((20..40).contains(&(waits.iter().sum::<u64>() / waits.len() as u64)));
+    let other = settings(Rule::CakeAutorate);
+    bench.autorate.set_settings(other, bench.now);
+    assert_eq!(*bench.autorate.settings(), other);
+    bench.run(21_000, 20_000_000, 0, 0);
 }
 
 #[test]
