@@ -232,6 +232,11 @@ impl Forwarder {
         self.followed.into_books()
     }
 
+    /// Bytes that the scheduler holds.
+    pub fn footprint(&self) -> usize {
+        self.followed.port.scheduler().footprint()
+    }
+
     /// What is queued.
     pub fn backlog(&self) -> Backlog {
         self.followed.port.scheduler().backlog()
