@@ -7,7 +7,7 @@ use laxity_plan::matching::{Headers, IpHeaders, Ports};
 
 /// What shares the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upper {
+pub(crate) enum Upper {
     Wf2q,
     Hfsc,
     /// Which has one level, whatever the plan's parents.
@@ -17,9 +17,9 @@ pub enum Upper {
 /// Circuits below an access point, and access points below a site.
 const BELOW: usize = 25;
 
-/// The plan of so many circuits on a link of 10 Gbit/s, each with a scheduler for its flows, such
-/// as `{ kind = "fq-codel" }`.
-pub fn plan(upper: Upper, leaf: &str, circuits: usize) -> String {
+/// The plan of so many circuits on a link of 10 Gbit/s, each with this key, such as
+/// `scheduler = { kind = "fq-codel" }`.
+pub(crate) fn plan(upper: Upper, leaf: &str, circuits: usize) -> String {
     let kind = match upper {
         Upper::Wf2q => "wf2q",
         Upper::Hfsc => "hfsc",
@@ -38,7 +38,7 @@ pub fn plan(upper: Upper, leaf: &str, circuits: usize) -> String {
     for circuit in 0..circuits {
         let _ = writeln!(
             text,
-            "[class.circuit-{circuit}]\nparent = \"point-{}\"\nscheduler = {leaf}\nmatch = \"daddr {}\"",
+            "[class.circuit-{circuit}]\nparent = \"point-{}\"\n{leaf}\nmatch = \"daddr {}\"",
             circuit / BELOW,
             address(circuit)
         );
@@ -48,7 +48,7 @@ pub fn plan(upper: Upper, leaf: &str, circuits: usize) -> String {
 }
 
 /// The headers of a flow to a circuit.
-pub fn headers(circuit: usize, flow: u16) -> Headers {
+pub(crate) fn headers(circuit: usize, flow: u16) -> Headers {
     let source = IpAddr::from([192, 0, 2, flow as u8]);
     let ip = IpHeaders { source, destination: address(circuit), protocol: 17, dscp: 0, ecn: 0 };
     let ports = Ports { source: 443, destination: 1024 + flow };

@@ -15,7 +15,7 @@ use crate::model::{Class, Plan, SchedulerSpec};
 pub(super) const ROOM: Room =
     Room { class_keys: &[Room::SHARES], ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF) };
 
-const PROOF: Proof = Proof { counts_on_others: true, growths, ..Proof::ISOLATED };
+const PROOF: Proof = Proof { counts_on_others: true, growths: Some(growths), ..Proof::ISOLATED };
 
 /// `kind = "drr"`.
 pub(super) struct Drr;

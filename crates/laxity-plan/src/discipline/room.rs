@@ -156,8 +156,9 @@ pub struct Proof {
     /// whose rate varies or that is a share of another. Where they do not, nothing is proved of a
     /// link whose rate varies.
     pub bears_late_links: bool,
-    /// What it costs each class with a bound that the link stalls.
-    pub growths: fn(&Plan, &Bounds) -> Vec<Growth>,
+    /// What it costs each class with a bound that the link stalls; `None` if each is as much later
+    /// as the link.
+    pub growths: Option<fn(&Plan, &Bounds) -> Vec<Growth>>,
 }
 
 impl Room {
@@ -212,16 +213,11 @@ impl Proof {
         is_one_queue: false,
         sets_demoted_behind: false,
         bears_late_links: false,
-        growths: equal_growths,
+        growths: None,
     };
 
     /// Nothing is proved that could depend on anything.
     pub(super) const NONE: Proof = Proof::ISOLATED;
-}
-
-/// The growths of disciplines under which every class is as much later as the link.
-pub(super) fn equal_growths(plan: &Plan, _: &Bounds) -> Vec<Growth> {
-    vec![Growth::EQUAL; plan.classes.len()]
 }
 
 /// The answer of disciplines that guarantee nothing.

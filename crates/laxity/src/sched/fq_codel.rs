@@ -11,7 +11,8 @@ use table::{NONE, Queue, QueueTable};
 use crate::aqm::{CoDel, Fate, Limit};
 use crate::error::{SetupError, check};
 use crate::explain::Explain;
-use crate::packet::Packet;
+use crate::memory::prefetch;
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::queue::Fifos;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
@@ -179,6 +180,14 @@ impl FqCodel {
 impl Scheduler for FqCodel {
     by_place!();
 
+    fn prefetch(&self, class: ClassId, flow: FlowId) {
+        let packet = Packet { class, flow, ..Packet::default() };
+        if let Some(slot) = self.queues.find(self.queue_of(&packet)) {
+            prefetch(self.queues[slot].bytes);
+            self.packets.prefetch(slot);
+        }
+    }
+
     /// RFC 8290, section 4.2.
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         // The old queue since which all were passed over.
@@ -253,7 +262,8 @@ impl Withdraw for FqCodel {
             return turn_away(packet, DropReason::NoClass, drops);
         }
         let (settings, number) = (&self.settings, self.queue_of(&packet));
-        let slot = self.queues.find_or_open(number, |control| control.is_past(&settings.codel, now));
+        let slot =
+            self.queues.find_or_open(number, |control| control.is_past(&settings.codel, now));
         self.packets.grow(slot + 1);
         let place = self.packets.push(slot, (), packet);
         self.backlog.add(packet.length);
