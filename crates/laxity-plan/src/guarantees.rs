@@ -48,9 +48,9 @@ impl Plan {
 
     /// Bounds that a discipline proved of a link that sends whenever it can, as they are for this
     /// plan: its link may [stall](crate::model::LinkSpec::stall), and classes whose demoted packets
-    /// stay in their queue have none.
+    /// stay in their queue, or that order their own flows, have none.
     pub fn for_this_plan(&self, bounds: Bounds) -> Bounds {
-        let bounds = self.without_demoting(bounds);
+        let bounds = self.without_demoting(self.of_queues(bounds));
         let stall = self.link.stall;
         if stall == Nanos::ZERO {
             return bounds;

@@ -14,11 +14,12 @@ const FEW: usize = 10;
 const MANY: usize = 10_000;
 
 /// Keys of circuits under every discipline that shares the link among them.
-const KINDS: [(Upper, &str); 4] = [
+const KINDS: [(Upper, &str); 5] = [
     (Upper::Wf2q, "scheduler = { kind = \"fq-codel\" }"),
     (Upper::Wf2q, "scheduler = { kind = \"cake\", diffserv = \"besteffort\", flows = 16 }"),
+    (Upper::Hfsc, "scheduler = { kind = \"fq-codel\" }"),
     (Upper::Hfsc, "queue = { kind = \"codel\", limit = 1000 }"),
-    (Upper::Drr, "queue = { kind = \"codel\", limit = 1000 }"),
+    (Upper::Drr, "scheduler = { kind = \"fq-codel\" }"),
 ];
 
 /// Flows of a circuit.
