@@ -114,7 +114,7 @@ Class = TypedDict(
         "queue": Queue,
         # The service that it is guaranteed whatever the others do; not for a class with classes below it. For `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf`, `tdp`.
         "real-time": Curve,
-        # The scheduler that it holds, for its own packets or for the classes below it; with `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
+        # The scheduler that it holds, for its own packets or for the classes below it; with `kind = "wf2q"` in `[scheduler]`, and for flows of classes without others below with `hfsc` and `drr`. Default fifo for a class without classes below it.
         "scheduler": Scheduler,
         # The service that it gets at most by sharing; needs `link-share` or `curve`. For `hfsc`.
         "upper-limit": Curve,

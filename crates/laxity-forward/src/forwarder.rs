@@ -65,6 +65,10 @@ pub struct Frame {
     pub handle: u64,
 }
 
+/// As many frames are sorted before the first of them is queued: what they need has room in the
+/// fastest cache.
+const TOGETHER: usize = 32;
+
 /// The scheduler of one link in a live forwarder. Nothing in it allocates for a packet, reads a
 /// clock or waits.
 ///
@@ -102,12 +106,31 @@ impl Forwarder {
 
     /// A frame has arrived: it is queued, or dropped at once.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
+        let found = self.followed.sort(&frame.headers);
+        self.take_in(now, frame, found, sink);
+    }
+
+    /// Frames have arrived, as one call of [`arrive`](Self::arrive) each takes them. Together they
+    /// are faster where there are many classes: the memory that one needs is loaded while others
+    /// are taken in.
+    pub fn arrive_together(&mut self, now: Nanos, frames: &[Frame], sink: Sink<'_>) {
+        for frames in frames.chunks(TOGETHER) {
+            let mut found = [Classification::default(); TOGETHER];
+            for (found, frame) in found.iter_mut().zip(frames) {
+                *found = self.followed.sort(&frame.headers);
+            }
+            for Classification { class, flow } in &found[..frames.len()] {
+                self.followed.port.prefetch(*class, *flow);
+            }
+            for (frame, found) in frames.iter().zip(found) {
+                self.take_in(now, *frame, found, sink);
+            }
+        }
+    }
+
+    fn take_in(&mut self, now: Nanos, frame: Frame, found: Classification, sink: Sink<'_>) {
         let now = gate::advance(&mut self.now, now);
         let Frame { headers, ecn, length, handle } = frame;
-        let PreparedPlan { sorter, port, .. } = &mut self.followed;
-        let found = sorter.sort(&headers, |Classification { class, flow }, hosts| {
-            port.introduce(class, flow, hosts);
-        });
         let length = self.followed.plan.link.accounted(length);
         let number = self.arrived;
         self.arrived += 1;
@@ -230,6 +253,11 @@ impl Forwarder {
     /// The books of all classes since the plan is followed. What was not sent is `queued`.
     pub fn into_books(self) -> Books {
         self.followed.into_books()
+    }
+
+    /// Bytes that the scheduler holds.
+    pub fn footprint(&self) -> usize {
+        self.followed.port.scheduler().footprint()
     }
 
     /// What is queued.

@@ -1,12 +1,17 @@
 //! A plan with all that is built to follow it.
 
+use std::collections::HashMap;
+
+use laxity::packet::ClassId;
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::discipline::Growth;
+use laxity_plan::matching::Headers;
 
+use crate::cache::Classification;
 use crate::classify::Sorter;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
@@ -20,6 +25,8 @@ pub struct PreparedPlan {
     pub(crate) growths: Vec<Growth>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
     pub(crate) wire: Option<EmulatedWire>,
+    /// The classes that have packets of their own, by name.
+    pub(crate) leaves: HashMap<String, ClassId>,
 }
 
 impl PreparedPlan {
@@ -37,14 +44,23 @@ impl PreparedPlan {
         if !settings.is_host {
             refuse_host_marks(&plan)?;
         }
-        let books = Books::new(plan.promises(), Nanos::ZERO);
+        let books = Books::of_counts(plan.classes.len());
         Ok(PreparedPlan {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
             growths: plan.growths(),
             port: Port::new(plan.build_scheduler(settings.seed), books),
             wire: EmulatedWire::new(&plan, settings.seed),
+            leaves: plan.leaves().map(|(id, class)| (class.name.clone(), id)).collect(),
             plan,
+        })
+    }
+
+    /// The class and flow of a frame; a flow that is new is introduced to the scheduler.
+    pub(crate) fn sort(&mut self, headers: &Headers) -> Classification {
+        let PreparedPlan { sorter, port, .. } = self;
+        sorter.sort(headers, |Classification { class, flow }, hosts| {
+            port.introduce(class, flow, hosts);
         })
     }
 

@@ -67,18 +67,15 @@ impl Forwarder {
     /// What is queued as it is under another plan, with handles and numbers, in the order of
     /// arrival.
     fn classes_under(&self, next: &mut PreparedPlan) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
-        let PreparedPlan { plan, sorter, port, .. } = next;
-        let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));
-        let leaves: HashMap<&str, ClassId> = leaves.collect();
-        let same =
-            self.followed.plan.classes.iter().map(|class| leaves.get(class.name.as_str()).copied());
-        let same: Vec<Option<ClassId>> = same.collect();
+        let PreparedPlan { plan, sorter, port, leaves, .. } = next;
+        // Asked for each packet: nothing here is to grow with the number of classes.
+        let same = |class: ClassId| leaves.get(&self.followed.plan.classes[class.index()].name);
         // Flows of frames that the new plan has in another class than the one that they stay in.
         let mut flows = HashMap::new();
         let under = |(handle, queued): (u64, &QueuedPacket)| {
             let headers = &queued.headers;
-            let found = match same[queued.packet.class.index()] {
-                Some(class) if sorter.class_of(headers) != class => {
+            let found = match same(queued.packet.class) {
+                Some(&class) if sorter.class_of(headers) != class => {
                     let flow = flows.entry((class, Conversation::new(headers)));
                     let flow = *flow.or_insert_with(|| {
                         let flow = sorter.next_flow(class);

@@ -17,11 +17,11 @@ use std::os::fd::BorrowedFd;
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
 use laxity_forward::{
-    DeliveredPacket, Event, Forwarder, PreparedPlan, Refusal, SentPacket, Settings, ds,
+    DeliveredPacket, Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds,
 };
 use laxity_linux::clock::Stopwatch;
 use laxity_linux::connections::Connections;
-use laxity_linux::frames::{Backend, Handle, Pool, Side};
+use laxity_linux::frames::{BATCH, Backend, Handle, Pool, Side};
 use laxity_linux::ping::Pinger;
 
 use crate::autorate::{self, FoundRate, RateFollower};
@@ -49,6 +49,8 @@ pub struct Bridge<B> {
     ways: [Way; 2],
     /// What has just arrived; kept for its memory.
     arrived: Vec<Handle>,
+    /// The same, read.
+    read: Vec<Frame>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
     reader: FrameReader,
@@ -65,9 +67,9 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        let (arrived, cutters, reader, uncopied, rates) = Default::default();
+        let (arrived, read, cutters, reader, uncopied, rates) = Default::default();
         let time = Stopwatch::start();
-        Bridge { backend, ways, arrived, cutters, reader, uncopied, rates, time }
+        Bridge { backend, ways, arrived, read, cutters, reader, uncopied, rates, time }
     }
 
     /// The same between a host and an interface of its, whose connections are known.
@@ -113,7 +115,7 @@ impl<B: Backend> Bridge<B> {
             // News of connections may have woken it.
             self.reader.hear()?;
         }
-        let more = counts.contains(&laxity_linux::frames::BATCH);
+        let more = counts.contains(&BATCH);
         Ok(Turn { next: self.send(clock, observer)?, more })
     }
 
@@ -158,7 +160,7 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<usize> {
-        let Bridge { backend, ways, arrived, cutters, reader, rates, .. } = self;
+        let Bridge { backend, ways, arrived, read, cutters, reader, rates, .. } = self;
         let count = backend.receive(at, arrived)?;
         if count > 0 {
             reader.hear()?;
@@ -175,12 +177,18 @@ impl<B: Backend> Bridge<B> {
                 backend,
                 |backend| backend,
                 handle,
-                |backend, part| {
-                    let frame = reader.read(backend.pool(), at, part);
-                    let sink = &mut |event: &Event| follow(backend, at, event, observer);
-                    forwarder.arrive(now, frame, sink);
-                },
+                |backend, part| read.push(reader.read(backend.pool(), at, part)),
             );
+            if read.len() >= BATCH {
+                let sink = &mut |event: &Event| follow(backend, at, event, observer);
+                forwarder.arrive_together(now, read, sink);
+                read.clear();
+            }
+        }
+        if let Way::Scheduled(forwarder) = &mut ways[at.index()] {
+            let sink = &mut |event: &Event| follow(backend, at, event, observer);
+            forwarder.arrive_together(now, read, sink);
+            read.clear();
         }
         Ok(count)
     }

@@ -3,6 +3,7 @@
 use laxity::aqm::{Limit, ManagedScheduler};
 use laxity::packet::Packet;
 use laxity::police::{Meter, Policer};
+use laxity::sched::LeafQueues;
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
 use laxity::units::Nanos;
 
@@ -15,7 +16,12 @@ impl Plan {
         if self.is_hierarchy_of_schedulers() {
             return Box::new(self.hierarchy(seed));
         }
-        self.behind_queues(self.scheduler.discipline().build(self, seed), seed)
+        let upper = self.behind_queues(self.scheduler.discipline().build(self, seed), seed);
+        let leaves = self.leaf_schedulers(seed);
+        if leaves.is_empty() {
+            return upper;
+        }
+        Box::new(LeafQueues::new(upper, leaves).expect("a leaf has one scheduler"))
     }
 
     /// A scheduler of the plan's classes behind their queues.

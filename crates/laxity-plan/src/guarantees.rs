@@ -48,14 +48,14 @@ impl Plan {
 
     /// Bounds that a discipline proved of a link that sends whenever it can, as they are for this
     /// plan: its link may [stall](crate::model::LinkSpec::stall), and classes whose demoted packets
-    /// stay in their queue have none.
+    /// stay in their queue, or that order their own flows, have none.
     pub fn for_this_plan(&self, bounds: Bounds) -> Bounds {
-        let bounds = self.without_demoting(bounds);
+        let bounds = self.without_demoting(self.of_queues(bounds));
         let stall = self.link.stall;
         if stall == Nanos::ZERO {
             return bounds;
         }
-        let growths = (self.scheduler.room().proof.growths)(self, &bounds);
+        let growths = self.growths_beside(|| bounds.clone());
         let later = |bound: Nanos, growth: Growth| bound.saturating_add(growth.delay_for(stall));
         bounds.into_iter().zip(growths).map(|(bound, growth)| Ok(later(bound?, growth))).collect()
     }
@@ -71,8 +71,8 @@ impl Plan {
         let discipline = self.scheduler.discipline();
         let mut breakdown = discipline.breakdown(self, class).ok_or(Unbounded::NoGuarantee)?;
         if self.link.stall > Nanos::ZERO {
-            let bounds = self.without_demoting(discipline.bounds(self));
-            let growth = (self.scheduler.room().proof.growths)(self, &bounds)[class.index()];
+            let bounds = || self.without_demoting(discipline.bounds(self));
+            let growth = self.growths_beside(bounds)[class.index()];
             breakdown.add(Source::Stall, growth.delay_for(self.link.stall));
         }
         Ok(breakdown)
@@ -81,7 +81,15 @@ impl Plan {
     /// How much later the packets of each class are if the link could send and did not; meaningful
     /// for classes with a bound.
     pub fn growths(&self) -> Vec<Growth> {
-        (self.scheduler.room().proof.growths)(self, &self.bounds())
+        self.growths_beside(|| self.bounds())
+    }
+
+    /// The same beside bounds, which most disciplines need not know for that.
+    fn growths_beside(&self, bounds: impl FnOnce() -> Bounds) -> Vec<Growth> {
+        match self.scheduler.room().proof.growths {
+            Some(growths) => growths(self, &bounds()),
+            None => vec![Growth::EQUAL; self.classes.len()],
+        }
     }
 
     /// The service of each class by itself, whatever the others send. `None` where it depends on

@@ -141,12 +141,22 @@ pub enum Side {
     Any,
 }
 
+/// One of a packet's two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a packet has two ends")]
+pub enum End {
+    /// Where it comes from.
+    Source,
+    /// Where it goes to.
+    Destination,
+}
+
 /// Ranges of numbers, both ends included: sorted, disjoint, with a gap between each two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbers(Box<[(u16, u16)]>);
 
 /// An address and how many of its leading bits count; the others are zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Net {
     address: IpAddr,
     prefix: u8,
@@ -177,6 +187,36 @@ impl Expr {
             Expr::Not(inner) => !inner.matches(headers),
             Expr::All(parts) => parts.iter().all(|part| part.matches(headers)),
             Expr::Either(parts) => parts.iter().any(|part| part.matches(headers)),
+        }
+    }
+
+    /// Networks from or to which any frame is that this holds for; `None` if it may hold for others.
+    pub(crate) fn networks(&self) -> Option<Vec<(End, Net)>> {
+        match self {
+            Expr::Address(side, nets) => {
+                let ends: &[End] = match side {
+                    Side::Source => &[End::Source],
+                    Side::Destination => &[End::Destination],
+                    Side::Any => &[End::Source, End::Destination],
+                };
+                Some(ends.iter().flat_map(|end| nets.iter().map(|net| (*end, *net))).collect())
+            }
+            Expr::All(parts) => parts.iter().filter_map(Expr::networks).min_by_key(Vec::len),
+            Expr::Either(parts) => {
+                let each = parts.iter().map(Expr::networks).collect::<Option<Vec<_>>>()?;
+                Some(each.concat())
+            }
+            Expr::Any
+            | Expr::Version(_)
+            | Expr::Protocol(_)
+            | Expr::Port(..)
+            | Expr::Dscp(_)
+            | Expr::Ecn(_)
+            | Expr::Vlan(_)
+            | Expr::Pcp(_)
+            | Expr::Tagged(_)
+            | Expr::Host(_)
+            | Expr::Not(_) => None,
         }
     }
 

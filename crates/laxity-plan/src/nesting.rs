@@ -7,8 +7,10 @@ use laxity::admit::hierarchy::{self, Inside, Member};
 use laxity::admit::{Breakdown, Unbounded, edf};
 use laxity::packet::ClassId;
 use laxity::sched::{Hierarchy, Leaf, Share};
+use laxity::scheduler::Scheduler;
 use laxity::units::{Bytes, Nanos, Rate};
 
+use crate::discipline::Holders;
 use crate::model::{Class, LinkSpec, Plan, SchedulerSpec};
 
 /// What the classes inside shares are guaranteed.
@@ -53,7 +55,41 @@ impl Plan {
 
     /// Whether its link is shared among such schedulers.
     pub fn is_hierarchy_of_schedulers(&self) -> bool {
-        self.scheduler.room().holds_schedulers && self.has_inner_schedulers()
+        self.scheduler.room().holders == Holders::Shares && self.has_inner_schedulers()
+    }
+
+    /// Whether a class is a leaf whose own scheduler orders its flows, below a discipline that knows
+    /// nothing of that.
+    pub fn orders_own_flows(&self, class: &Class) -> bool {
+        let inside = class.inside.as_ref().filter(|_| class.is_leaf());
+        self.scheduler.room().holders == Holders::Leaves
+            && inside.is_some_and(|inside| inside.scheduler.room().orders_flows)
+    }
+
+    /// What is proved of classes that are queues in the order of arrival, for those that are.
+    pub(crate) fn of_queues<T>(
+        &self,
+        mut proved: Vec<Result<T, Unbounded>>,
+    ) -> Vec<Result<T, Unbounded>> {
+        for (proved, class) in proved.iter_mut().zip(&self.classes) {
+            if self.orders_own_flows(class) {
+                *proved = Err(Unbounded::NoGuarantee);
+            }
+        }
+        proved
+    }
+
+    /// The schedulers of leaves that [order their own flows](Self::orders_own_flows), which draw
+    /// from `seed`.
+    pub(crate) fn leaf_schedulers(&self, seed: u64) -> Vec<(ClassId, Box<dyn Scheduler + Send>)> {
+        let holders = self.leaves().filter(|(_, class)| self.orders_own_flows(class));
+        let holders: Vec<ClassId> = holders.map(|(id, _)| id).collect();
+        let shares = if holders.is_empty() { Vec::new() } else { self.wf2q_shares() };
+        let scheduler = |id: ClassId| {
+            let InnerPlan { plan, .. } = self.inner_plan(id, id, &shares);
+            (id, plan.build_scheduler(seed ^ u64::from(id.0 + 1) << 32))
+        };
+        holders.into_iter().map(scheduler).collect()
     }
 
     /// The hierarchy of schedulers; queues draw from `seed`.
@@ -119,7 +155,7 @@ impl Plan {
         scheduler: SchedulerSpec,
         id: ClassId,
     ) -> (Option<ClassId>, SchedulerSpec) {
-        if !scheduler.room().holds_schedulers || !self.has_inner_schedulers() {
+        if scheduler.room().holders != Holders::Shares || !self.has_inner_schedulers() {
             return (None, scheduler);
         }
         let up = |id: &ClassId| self.classes[id.index()].parent;

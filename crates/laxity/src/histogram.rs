@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use crate::units::Nanos;
 
 /// A distribution of delays to one part in 128: what [`Port`](crate::port::Port) keeps of every
-/// class, in at most 58 KB.
+/// class, in at most 58 KB, and in 256 bytes
+/// for every octave that no more than 65 535 delays of a bucket came to.
 pub type Delays = Histogram<128>;
 
 /// A log-linear histogram of delays, with exact count, sum, variance, minimum and maximum.
@@ -14,8 +15,9 @@ pub type Delays = Histogram<128>;
 /// Every octave (from a power of two nanoseconds to the next) has `PER_OCTAVE` buckets of equal
 /// width, so that a [quantile](Self::quantile) is too high by at most one part in `PER_OCTAVE`.
 /// Delays below `PER_OCTAVE` nanoseconds have a bucket each. The buckets of an octave are allocated
-/// when its first delay is recorded; a histogram of all 64-bit delays takes `8 * PER_OCTAVE * (65 -
-/// log2 PER_OCTAVE)` bytes. `PER_OCTAVE` is a power of two, or the program does not compile: 1024
+/// when its first delay is recorded, with two bytes each as long as that is enough for all of them,
+/// then with eight; a histogram of all 64-bit delays takes at most `8 * PER_OCTAVE * (65 - log2
+/// PER_OCTAVE)` bytes. `PER_OCTAVE` is a power of two, or the program does not compile: 1024
 /// buckets give three decimal digits.
 ///
 /// ```
@@ -37,7 +39,14 @@ pub struct Histogram<const PER_OCTAVE: usize> {
     sum_of_squares: u128,
     least: u64,
     greatest: u64,
-    octaves: Vec<Option<Box<[u64; PER_OCTAVE]>>>,
+    octaves: Vec<Option<Counts<PER_OCTAVE>>>,
+}
+
+/// How many delays the buckets of an octave have.
+#[derive(Clone, Debug)]
+enum Counts<const BUCKETS: usize> {
+    Narrow(Box<[u16; BUCKETS]>),
+    Wide(Box<[u64; BUCKETS]>),
 }
 
 impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
@@ -58,8 +67,9 @@ impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
         self.sum_of_squares = self.sum_of_squares.saturating_add(square);
         let (octave, bucket) = Self::place(delay);
         match self.octaves.get_mut(octave) {
-            Some(Some(counts)) => counts[bucket] += 1,
-            _ => self.open(octave)[bucket] += 1,
+            Some(Some(Counts::Narrow(counts))) if counts[bucket] < u16::MAX => counts[bucket] += 1,
+            Some(Some(Counts::Wide(counts))) => counts[bucket] += 1,
+            _ => self.add(octave, bucket, 1),
         }
     }
 
@@ -75,21 +85,20 @@ impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         for (octave, counts) in other.octaves.iter().enumerate() {
             let Some(counts) = counts else { continue };
-            let own = match self.octaves.get_mut(octave) {
-                Some(Some(own)) => own,
-                _ => self.open(octave),
-            };
-            own.iter_mut().zip(counts.iter()).for_each(|(own, count)| *own += count);
+            for bucket in (0..PER_OCTAVE).filter(|bucket| counts.get(*bucket) > 0) {
+                self.add(octave, bucket, counts.get(bucket));
+            }
         }
     }
 
-    /// Allocates the buckets of an octave.
+    /// Adds to a bucket, which may have no memory yet, or too little.
     #[cold]
-    fn open(&mut self, octave: usize) -> &mut [u64; PER_OCTAVE] {
+    fn add(&mut self, octave: usize, bucket: usize, count: u64) {
         if self.octaves.len() <= octave {
             self.octaves.resize_with(octave + 1, || None);
         }
-        self.octaves[octave].insert(Box::new([0; PER_OCTAVE]))
+        let nothing = || Counts::Narrow(Box::new([0; PER_OCTAVE]));
+        self.octaves[octave].get_or_insert_with(nothing).add(bucket, count);
     }
 
     /// Number of delays recorded.
@@ -154,8 +163,9 @@ impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
         let octaves = self.octaves.iter().enumerate();
         octaves.filter_map(|(octave, counts)| Some((octave, counts.as_ref()?))).flat_map(
             |(octave, counts)| {
-                let held = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-                held.map(move |(bucket, &count)| (Self::upper_edge(octave, bucket), count))
+                let each = (0..PER_OCTAVE).map(|bucket| (bucket, counts.get(bucket)));
+                let held = each.filter(|(_, count)| *count > 0);
+                held.map(move |(bucket, count)| (Self::upper_edge(octave, bucket), count))
             },
         )
     }
@@ -173,6 +183,28 @@ impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
         match octave.checked_sub(1) {
             None => bucket as u64,
             Some(shift) => ((((PER_OCTAVE + bucket + 1) as u128) << shift) - 1) as u64,
+        }
+    }
+}
+
+impl<const BUCKETS: usize> Counts<BUCKETS> {
+    fn get(&self, bucket: usize) -> u64 {
+        match self {
+            Counts::Narrow(counts) => counts[bucket].into(),
+            Counts::Wide(counts) => counts[bucket],
+        }
+    }
+
+    fn add(&mut self, bucket: usize, count: u64) {
+        let sum = self.get(bucket) + count;
+        match (&mut *self, u16::try_from(sum)) {
+            (Counts::Wide(counts), _) => counts[bucket] = sum,
+            (Counts::Narrow(counts), Ok(sum)) => counts[bucket] = sum,
+            (Counts::Narrow(counts), Err(_)) => {
+                let mut wide = Box::new(counts.map(u64::from));
+                wide[bucket] = sum;
+                *self = Counts::Wide(wide);
+            }
         }
     }
 }
@@ -223,6 +255,20 @@ mod tests {
         }
         assert_eq!((recorded.count(), recorded.max()), (3, Nanos::MAX));
         assert_eq!(recorded.mean(), u64::MAX as f64);
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_what_two_bytes_hold() {
+        let mut recorded = Delays::default();
+        (0..70_000).for_each(|number| recorded.record(Nanos(1_000_000 + number % 2)));
+        recorded.record(Nanos(1_100_000));
+        let mut twice = recorded.clone();
+        twice.merge(&recorded);
+        for (delays, times) in [(recorded, 1), (twice, 2)] {
+            let counts: Vec<_> = delays.buckets().map(|(_, count)| count).collect();
+            assert_eq!(counts, [70_000 * times, times]);
+            assert_eq!(delays.count(), 70_001 * times);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::histogram::Delays;
+use crate::memory::prefetch;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
@@ -25,6 +26,8 @@ pub struct Books {
     strays: Account,
     /// Packets that arrive before are counted in `queued` only.
     measured_from: Nanos,
+    /// Whether delays are kept, rather than packets counted alone.
+    keeps_delays: bool,
 }
 
 /// The delays promised to a class.
@@ -112,6 +115,14 @@ impl<S: Scheduler> Port<S> {
         self.scheduler.enqueue(now, packet, &mut Booking { books: &mut self.books, drops });
     }
 
+    /// Loads what taking in a packet of this flow needs, as one comes soon.
+    pub fn prefetch(&self, class: ClassId, flow: FlowId) {
+        if let Some(account) = self.books.accounts.get(class.index()) {
+            prefetch(account.queued);
+        }
+        self.scheduler.prefetch(class, flow);
+    }
+
     /// Says between which hosts a flow goes, before its packets come.
     pub fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         self.scheduler.introduce(class, flow, hosts);
@@ -186,7 +197,15 @@ impl Books {
     /// measured.
     pub fn new(promises: impl IntoIterator<Item = Promise>, measured_from: Nanos) -> Self {
         let accounts = promises.into_iter().map(Account::new).collect();
-        Books { accounts, strays: Account::new(Promise::default()), measured_from }
+        let strays = Account::new(Promise::default());
+        Books { accounts, strays, measured_from, keeps_delays: true }
+    }
+
+    /// Books of so many classes that are promised nothing, in which packets and bytes are counted
+    /// and no delays kept: where many classes are, and others measure delays.
+    pub fn of_counts(classes: usize) -> Self {
+        let promises = core::iter::repeat_n(Promise::default(), classes);
+        Books { keeps_delays: false, ..Books::new(promises, Nanos::ZERO) }
     }
 
     /// The books, by class number.
@@ -240,8 +259,12 @@ impl Books {
         if packet.arrival < self.measured_from {
             return;
         }
-        let delay = departure - packet.arrival;
-        self.account(packet).sent(packet.length, packet.demoted, delay);
+        let keeps_delays = self.keeps_delays;
+        let account = self.account(packet);
+        account.count_sent(packet.length, packet.demoted);
+        if keeps_delays {
+            account.delayed(packet.demoted, departure - packet.arrival);
+        }
     }
 
     /// Counts packets that arrived, were dispatched and sent, as one call each of
@@ -251,7 +274,10 @@ impl Books {
             let account = self.accounts.get_mut(alike[0].class.index()).unwrap_or(&mut self.strays);
             account.arrived += alike.len() as u64;
             for Delivery { length, delay, .. } in alike {
-                account.sent(*length, false, *delay);
+                account.count_sent(*length, false);
+                if self.keeps_delays {
+                    account.delayed(false, *delay);
+                }
             }
         }
     }
@@ -279,10 +305,15 @@ impl Account {
     }
 
     #[inline]
-    fn sent(&mut self, length: u32, demoted: bool, delay: Nanos) {
+    fn count_sent(&mut self, length: u32, demoted: bool) {
         self.sent += 1;
         self.bytes_sent += u64::from(length);
         self.demoted += u64::from(demoted);
+    }
+
+    /// Notes the delay of a packet that was sent.
+    #[inline]
+    fn delayed(&mut self, demoted: bool, delay: Nanos) {
         if !demoted {
             self.miss(delay);
             self.longest_promised = self.longest_promised.max(delay);

@@ -34,6 +34,12 @@ pub trait Scheduler {
         let _ = (class, flow, hosts);
     }
 
+    /// Says that a packet of this flow comes soon, so that the memory that it needs may be loaded
+    /// while others are taken in. Nothing else changes. Default nothing.
+    fn prefetch(&self, class: ClassId, flow: FlowId) {
+        let _ = (class, flow);
+    }
+
     /// Chooses the packet whose transmission starts at `now`.
     ///
     /// `None` means that nothing may be sent at this instant: either nothing is queued, or
@@ -77,6 +83,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         (**self).introduce(class, flow, hosts);
+    }
+
+    fn prefetch(&self, class: ClassId, flow: FlowId) {
+        (**self).prefetch(class, flow);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

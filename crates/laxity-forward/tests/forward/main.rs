@@ -1,8 +1,10 @@
 //! The forwarder as its callers use it, over random plans, traffic and wake-ups.
 
+mod circuits;
 mod classes;
 mod emulated;
 mod hosts;
+mod many;
 mod replay;
 mod theorem;
 mod times;

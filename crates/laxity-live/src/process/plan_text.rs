@@ -12,6 +12,9 @@ use laxity_plan::wire::MOST_UNDER_WAY;
 /// What is made up for where the link is emulated: no queue is behind it that could build up.
 const EMULATED_CATCH_UP: Nanos = Nanos(100_000_000);
 
+/// Flows of each class that are remembered where there are many classes.
+const FLOWS: usize = 8;
+
 /// A plan with the text that it was read from.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
@@ -34,6 +37,7 @@ pub(crate) fn frames_for(is_emulated: bool) -> u32 {
 /// Settings that a plan does not say, where a pool has room for the frames of a port.
 pub(crate) fn settings(plan: &Plan, pool: &Pool, port: impl Into<Port>) -> Settings {
     let mut settings = Settings { seed: plan.run.seed, secret: secret(), ..Settings::default() };
+    settings.flows = settings.flows.max(plan.classes.len() * FLOWS);
     // What is being taken in needs places, too, or the kernel drops frames whatever their class.
     let mut packets = pool.room(port).saturating_sub(4 * BATCH);
     if plan.link.wire.is_some() {

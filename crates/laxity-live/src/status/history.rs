@@ -32,7 +32,7 @@ impl History {
 }
 
 /// Bytes that classes have sent, in intervals of one length. As time goes on they become longer, so
-/// that there are never more than [`INTERVALS`].
+/// that there are never more than [`INTERVALS`], and fewer if there are many classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverTime {
     span: (Nanos, Nanos),
@@ -64,7 +64,7 @@ impl OverTime {
         let to = self.duration().0;
         // What ends with an interval belongs to it.
         let last_of = |width: Nanos| (to.saturating_sub(1) / width.0) as usize;
-        while last_of(self.width) >= INTERVALS {
+        while last_of(self.width) >= most(self.totals.len()) {
             self.width = Nanos(2 * self.width.0);
             self.bytes.iter_mut().for_each(|bytes| *bytes = by_two(bytes));
         }
@@ -104,6 +104,12 @@ impl OverTime {
     pub fn bytes(&self) -> &[Vec<u64>] {
         &self.bytes
     }
+}
+
+/// How many intervals so many classes have: a quarter of a million of all classes together, and at
+/// least 24 of each.
+fn most(classes: usize) -> usize {
+    ((1 << 18) / classes.max(1)).clamp(24, INTERVALS)
 }
 
 fn by_two(bytes: &[u64]) -> Vec<u64> {

@@ -25,6 +25,7 @@ pub(super) const ROOM: Room = Room {
     keys: &["diffserv", "isolation", "rtt", "limit", "flows", "rate", "ingress"],
     class_keys: &[&["dscp"]],
     read,
+    orders_flows: true,
     ..Room::plain(&["cake"], Some(SchedulerSpec::Cake(CakeSpec::USUAL)), Proof::NONE)
 };
 

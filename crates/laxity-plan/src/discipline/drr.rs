@@ -8,14 +8,17 @@ use laxity::units::Nanos;
 
 use super::growth::Growth;
 use super::room::{
-    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+    Bounds, Discipline, Holders, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
 };
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub(super) const ROOM: Room =
-    Room { class_keys: &[Room::SHARES], ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF) };
+pub(super) const ROOM: Room = Room {
+    class_keys: &[Room::SHARES],
+    holders: Holders::Leaves,
+    ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF)
+};
 
-const PROOF: Proof = Proof { counts_on_others: true, growths, ..Proof::ISOLATED };
+const PROOF: Proof = Proof { counts_on_others: true, growths: Some(growths), ..Proof::ISOLATED };
 
 /// `kind = "drr"`.
 pub(super) struct Drr;
@@ -27,7 +30,7 @@ impl Discipline for Drr {
     }
 
     fn bounds(&self, plan: &Plan) -> Bounds {
-        for_leaves(plan, drr(plan.link.rate, &turns(plan)))
+        plan.of_queues(for_leaves(plan, drr(plan.link.rate, &turns(plan))))
     }
 
     fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
@@ -50,7 +53,8 @@ impl Discipline for Drr {
 fn guarantees(plan: &Plan, turns: &[Turn]) -> (Bounds, Services) {
     let all = drr_guarantees(plan.link.rate, turns).into_iter();
     let (bounds, services): (Vec<_>, Vec<_>) = all.map(|of| (of.bound, of.service)).unzip();
-    (for_leaves(plan, bounds), where_proved(for_leaves(plan, services)))
+    let services = plan.of_queues(for_leaves(plan, services));
+    (plan.of_queues(for_leaves(plan, bounds)), where_proved(services))
 }
 
 impl Plan {

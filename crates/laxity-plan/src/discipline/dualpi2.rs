@@ -13,6 +13,7 @@ use crate::raw::{self, At, Count, positive_or};
 pub(super) const ROOM: Room = Room {
     keys: &["limit", "target", "update", "alpha", "beta", "coupling", "threshold", "classic-share"],
     read,
+    orders_flows: true,
     ..Room::plain(&["dualpi2"], Some(SchedulerSpec::DualPi2(DualPi2Settings::USUAL)), Proof::NONE)
 };
 

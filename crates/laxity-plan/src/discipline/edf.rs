@@ -10,7 +10,7 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Bounds, Discipline, Proof, Room, equal_growths};
+use super::room::{Bounds, Discipline, Proof, Room};
 use crate::error::{Fault, Span};
 use crate::model::{
     BestEffort, BestEffortOrder, CakeSpec, Class, EdfSpec, Late, Plan, Police, SchedulerSpec,
@@ -48,7 +48,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: true,
     bears_late_links: true,
-    growths: equal_growths,
+    growths: None,
 };
 
 impl Discipline for EdfSpec {

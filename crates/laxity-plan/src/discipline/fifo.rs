@@ -5,9 +5,7 @@ use laxity::curve::Curve;
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 
-use super::room::{
-    Bounds, Discipline, Proof, Room, breakdown_of_leaf, equal_growths, for_leaves, no_guarantees,
-};
+use super::room::{Bounds, Discipline, Proof, Room, breakdown_of_leaf, for_leaves, no_guarantees};
 use crate::model::{Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
@@ -19,7 +17,7 @@ const PROOF: Proof = Proof {
     is_one_queue: true,
     sets_demoted_behind: false,
     bears_late_links: true,
-    growths: equal_growths,
+    growths: None,
 };
 
 /// `kind = "fifo"`.

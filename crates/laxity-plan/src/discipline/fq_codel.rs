@@ -18,6 +18,7 @@ const MOST_QUEUES: u64 = 65_536;
 pub(super) const ROOM: Room = Room {
     keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
     read,
+    orders_flows: true,
     ..Room::plain(&["fq-codel"], Some(SchedulerSpec::FQ_CODEL), Proof::NONE)
 };
 

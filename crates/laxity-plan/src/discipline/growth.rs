@@ -20,7 +20,7 @@ pub struct Growth {
 
 impl Growth {
     /// As much later as the link lost.
-    pub(super) const EQUAL: Growth = Growth { at_once: Nanos::ZERO, later: 1, lost: 1 };
+    pub(crate) const EQUAL: Growth = Growth { at_once: Nanos::ZERO, later: 1, lost: 1 };
 
     /// Later without limit once anything is lost.
     pub(super) const ENDLESS: Growth = Growth { at_once: Nanos::MAX, ..Growth::EQUAL };

@@ -7,12 +7,13 @@ use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Bounds, Discipline, Proof, Room, Services, where_proved};
+use super::room::{Bounds, Discipline, Holders, Proof, Room, Services, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 
 pub(super) const ROOM: Room = Room {
     class_keys: &[Room::SHARES, &["upper-limit"]],
     has_levels: true,
+    holders: Holders::Leaves,
     is_held_to_promises: true,
     ..Room::plain(&["hfsc"], Some(SchedulerSpec::Hfsc), Proof::ISOLATED)
 };
@@ -27,7 +28,7 @@ impl Discipline for Hfsc {
     }
 
     fn bounds(&self, plan: &Plan) -> Bounds {
-        plan.hfsc_system().test().bounds
+        plan.of_queues(plan.hfsc_system().test().bounds)
     }
 
     fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
@@ -35,7 +36,7 @@ impl Discipline for Hfsc {
     }
 
     fn services(&self, plan: &Plan) -> Services {
-        where_proved(plan.hfsc_system().services())
+        where_proved(plan.of_queues(plan.hfsc_system().services()))
     }
 }
 

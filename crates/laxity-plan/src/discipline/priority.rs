@@ -32,7 +32,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: true,
     bears_late_links: false,
-    growths,
+    growths: Some(growths),
 };
 
 /// `kind = "priority"`.

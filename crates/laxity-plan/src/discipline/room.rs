@@ -120,14 +120,29 @@ pub struct Room {
     /// Whether it serves the classes above leaves, too, and has something to say of them. Default
     /// no.
     pub has_levels: bool,
-    /// Whether classes that share its link may hold schedulers of their own. Default no.
-    pub holds_schedulers: bool,
+    /// Which classes that share its link may hold schedulers of their own. Default none.
+    pub holders: Holders,
+    /// Whether it orders the packets of flows, so that it is of use to a single class. Default no.
+    pub orders_flows: bool,
     /// Whether it is made to keep deadlines or losses, so that in a comparison it is held to them.
     /// Default no.
     pub is_held_to_promises: bool,
     /// Whether it can only be the discipline of a whole network, not of a part of it or of a class.
     /// Default no.
     pub is_of_networks: bool,
+}
+
+/// The classes that may hold schedulers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a discipline takes schedulers in one of these ways")]
+pub enum Holders {
+    /// None.
+    Nobody,
+    /// Leaves, which may hold one that [orders flows](Room::orders_flows): nothing is promised to
+    /// single packets there.
+    Leaves,
+    /// Any, which have a share of the link for it.
+    Shares,
 }
 
 /// What the proofs of a discipline rest on.
@@ -156,8 +171,9 @@ pub struct Proof {
     /// whose rate varies or that is a share of another. Where they do not, nothing is proved of a
     /// link whose rate varies.
     pub bears_late_links: bool,
-    /// What it costs each class with a bound that the link stalls.
-    pub growths: fn(&Plan, &Bounds) -> Vec<Growth>,
+    /// What it costs each class with a bound that the link stalls; `None` if each is as much later
+    /// as the link.
+    pub growths: Option<fn(&Plan, &Bounds) -> Vec<Growth>>,
 }
 
 impl Room {
@@ -186,7 +202,8 @@ impl Room {
             proof,
             keeps_windows: |_| false,
             has_levels: false,
-            holds_schedulers: false,
+            holders: Holders::Nobody,
+            orders_flows: false,
             is_held_to_promises: false,
             is_of_networks: false,
         }
@@ -212,16 +229,11 @@ impl Proof {
         is_one_queue: false,
         sets_demoted_behind: false,
         bears_late_links: false,
-        growths: equal_growths,
+        growths: None,
     };
 
     /// Nothing is proved that could depend on anything.
     pub(super) const NONE: Proof = Proof::ISOLATED;
-}
-
-/// The growths of disciplines under which every class is as much later as the link.
-pub(super) fn equal_growths(plan: &Plan, _: &Bounds) -> Vec<Growth> {
-    vec![Growth::EQUAL; plan.classes.len()]
 }
 
 /// The answer of disciplines that guarantee nothing.

@@ -7,13 +7,13 @@ use laxity::sched::Share;
 use laxity::scheduler::Withdraw;
 use laxity::units::Rate;
 
-use super::room::{Bounds, Discipline, Proof, Room, Services, where_proved};
+use super::room::{Bounds, Discipline, Holders, Proof, Room, Services, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
     class_keys: &[Room::SHARES],
     has_levels: true,
-    holds_schedulers: true,
+    holders: Holders::Shares,
     ..Room::plain(&["wf2q"], Some(SchedulerSpec::Wf2q), Proof::ISOLATED)
 };
 

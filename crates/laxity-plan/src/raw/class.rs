@@ -67,7 +67,8 @@ table! {
         /// send without.
         pub late: Option<At<Word<Late>>>,
         /// The scheduler that it holds, for its own packets or for the classes below it; with
-        /// `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
+        /// `kind = "wf2q"` in `[scheduler]`, and for flows of classes without others below with
+        /// `hfsc` and `drr`. Default fifo for a class without classes below it.
         pub scheduler: Option<Box<At<Table<Scheduler>>>>,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use laxity::packet::ClassId;
 
-use crate::discipline::Kind;
+use crate::discipline::{Holders, Kind};
 use crate::error::{Fault, Span, quoted_list};
 use crate::raw::{self, At, Table};
 
@@ -82,14 +82,36 @@ impl Hierarchy {
         for (class, At { span, .. }) in
             (0..classes.len()).filter_map(|class| Some((class, scheduler(class)?)))
         {
-            if !all.kind.0.room().holds_schedulers {
+            let room = all.kind.0.room();
+            if room.holders == Holders::Nobody {
                 let message =
                     format!("class `{}` has a scheduler, and the link is not shared", name(class));
-                let holders = Kind::ALL.iter().filter(|kind| kind.room().holds_schedulers);
+                let holds = |kind: &&Kind| kind.room().holders != Holders::Nobody;
+                let holders = Kind::ALL.iter().filter(holds);
                 let holders: Vec<_> = holders.map(|kind| kind.written()).collect();
                 let holders = holders.join(" or ");
                 return Err(Fault::at(span, message).help(format!(
                     "write {holders} in `[scheduler]`, or leave `scheduler` out of the class"
+                )));
+            }
+            let orders_flows = classes[class]
+                .1
+                .0
+                .scheduler
+                .as_ref()
+                .is_some_and(|scheduler| scheduler.value.0.kind.0.room().orders_flows);
+            if room.holders == Holders::Leaves && !(self.is_leaf(class) && orders_flows) {
+                let message = format!(
+                    "class `{}` has a scheduler that {} has no place for",
+                    name(class),
+                    all.kind.0.written()
+                );
+                let inside = Kind::ALL.iter().filter(|kind| kind.room().orders_flows);
+                let inside: Vec<_> = inside.map(|kind| kind.written()).collect();
+                return Err(Fault::at(span, message).help(format!(
+                    "classes without others below may have {}; with `kind = \"wf2q\"` in `[scheduler]` any class may have \
+                     any",
+                    inside.join(" or ")
                 )));
             }
             if let Some(queue) = &all.queue {

@@ -108,6 +108,11 @@ impl Controller {
         (self.first_above, self.dropping, self.moves_on) = (None, false, false);
     }
 
+    /// Whether nothing that happened in its queue counts any more once that has run empty.
+    pub(crate) fn is_past(&self, codel: &CoDel, now: Nanos) -> bool {
+        self.count.saturating_sub(self.last_count) <= 1 || !self.is_recent(codel, now)
+    }
+
     /// Whether packets have waited for too long throughout an interval.
     fn too_long(&mut self, codel: &CoDel, now: Nanos, packet: &Packet, left: u64) -> bool {
         let waited = now.saturating_sub(packet.arrival);
@@ -124,11 +129,15 @@ impl Controller {
     fn enter(&mut self, codel: &CoDel, now: Nanos) {
         self.dropping = true;
         let more = self.count.saturating_sub(self.last_count);
-        let long = Nanos(codel.interval.0.saturating_mul(16));
-        let is_recent = now.saturating_sub(self.next_drop) < long;
-        self.count = if more > 1 && is_recent { more } else { 1 };
+        self.count = if more > 1 && self.is_recent(codel, now) { more } else { 1 };
         self.last_count = self.count;
         self.next_drop = self.after(codel, now);
+    }
+
+    /// Whether the dropping state was left not long ago.
+    fn is_recent(&self, codel: &CoDel, now: Nanos) -> bool {
+        let long = Nanos(codel.interval.0.saturating_mul(16));
+        now.saturating_sub(self.next_drop) < long
     }
 
     /// The control law: `interval / sqrt(count)` later, rounded down.

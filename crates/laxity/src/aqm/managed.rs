@@ -223,6 +223,13 @@ impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
         self.scheduler.introduce(class, flow, hosts);
     }
 
+    fn prefetch(&self, class: ClassId, flow: FlowId) {
+        if let Some(queue) = self.books.queue_of(class) {
+            self.books.queues[queue].prefetch();
+        }
+        self.scheduler.prefetch(class, flow);
+    }
+
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         self.scheduler.next_ready(now)
     }

@@ -8,6 +8,7 @@ use super::codel::{Controller, Fate};
 use super::red::Detector;
 use super::{Choke, CoDel, Limit, Pie, Red, pie};
 use crate::error::SetupError;
+use crate::memory::prefetch;
 use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::Nanos;
@@ -61,6 +62,12 @@ struct Drawing {
 }
 
 impl Queue {
+    /// Prefetches its record.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        prefetch(self.queued.packets);
+    }
+
     /// Draws come from two streams of the seed's that no other queue has.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::buckets::{Buckets, Due, Lies, Request};
 use super::serial::{Stamp, earlier, is_before};
 use super::{EligibleTree, SlotId};
+use crate::memory::prefetch;
 use soonest::Soonest;
 
 /// Requests, at most one per slot, each with an eligible time and a deadline. The set finds the
@@ -88,6 +89,12 @@ impl EligibleSet {
             grown.insert(eligible, deadline, slot);
         }
         *self = grown;
+    }
+
+    /// Prefetches the request of a slot.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, slot: SlotId) {
+        prefetch(self.requests[slot.index()].eligible);
     }
 
     /// Whether there is no request.

@@ -294,7 +294,8 @@ impl Scheduler for Cake {
     }
 
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
-        let introduced = self.introduced.get_or_insert_with(|| Directory::new(self.salt));
+        let queues = self.packets.queues();
+        let introduced = self.introduced.get_or_insert_with(|| Directory::new(queues, self.salt));
         introduced.insert(class, flow, hosts);
     }
 

@@ -2,16 +2,18 @@
 //! 2018, RFC 8290).
 
 mod explain;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
+use table::{NONE, Queue, QueueTable};
 
-use crate::aqm::{CoDel, Controller, Fate, Limit};
+use crate::aqm::{CoDel, Fate, Limit};
 use crate::error::{SetupError, check};
 use crate::explain::Explain;
-use crate::packet::Packet;
-use crate::queue::{Fifos, WinnerTree};
+use crate::memory::prefetch;
+use crate::packet::{ClassId, FlowId, Packet};
+use crate::queue::Fifos;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
     turn_away,
@@ -66,33 +68,21 @@ impl Default for FqCodelSettings {
 /// That is amortised over all packets and holds if no packet is longer than the quantum; otherwise
 /// one packet may pass over all queues some three times. To CoDel, a withdrawn packet was never
 /// there.
+///
+/// Memory follows the number of queues that had packets at the same time, and those in which CoDel
+/// has dropped within sixteen intervals. It takes none before the first packet.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     settings: FqCodelSettings,
     /// How many classes there are.
     classes: usize,
     salt: u64,
-    queues: Vec<Queue>,
+    /// Those that have packets or a past, by their slots.
+    queues: QueueTable,
     packets: Fifos<(), Packet>,
-    /// An upper bound of each queue's bytes, inverted, so that the most wins. It is corrected when
-    /// a queue wins, not with every packet that leaves.
-    largest: WinnerTree<u64>,
     new: List,
     old: List,
     backlog: Backlog,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    control: Controller,
-    /// Bytes queued.
-    bytes: u64,
-    /// Bytes that it may send before it is passed over.
-    credits: i64,
-    /// Whether it is in a list.
-    is_active: bool,
-    /// The queue behind in that, or `NONE`.
-    next: u32,
 }
 
 /// Queues that take turns. Each knows the next.
@@ -101,8 +91,6 @@ struct List {
     first: u32,
     last: u32,
 }
-
-const NONE: u32 = u32::MAX;
 
 /// The limit of a winner tree.
 const MOST_QUEUES: u64 = (1 << 31) - 1;
@@ -121,20 +109,19 @@ impl FqCodel {
             settings,
             classes,
             salt: mix(seed),
-            queues: alloc::vec![Queue::default(); settings.queues],
-            packets: Fifos::new(settings.queues),
-            largest: WinnerTree::new(settings.queues, !0),
+            queues: QueueTable::new(),
+            packets: Fifos::new(0),
             new: List::EMPTY,
             old: List::EMPTY,
             backlog: Backlog::default(),
         })
     }
 
-    /// The queue of a packet's flow.
-    fn queue_of(&self, packet: &Packet) -> usize {
+    /// The number of the queue of a packet's flow.
+    fn queue_of(&self, packet: &Packet) -> u32 {
         let flow = u64::from(packet.class.0) << 32 | u64::from(packet.flow.0);
         let hash = mix(flow ^ self.salt) >> 32;
-        ((u128::from(hash) * self.queues.len() as u128) >> 32) as usize
+        ((u128::from(hash) * self.settings.queues as u128) >> 32) as u32
     }
 
     /// The first packet of a queue that CoDel lets pass.
@@ -157,14 +144,7 @@ impl FqCodel {
 
     /// Drops the first packet of the queue that has the most bytes.
     fn drop_from_largest(&mut self, drops: &mut dyn DropSink) -> Option<Packet> {
-        let queue = loop {
-            let (queue, key) = self.largest.winner()?;
-            let bytes = self.queues[queue].bytes;
-            if bytes == !key {
-                break queue;
-            }
-            self.largest.set(queue, !bytes);
-        };
+        let queue = self.queues.largest()?;
         let (packet, _) = self.packets.pop(queue)?;
         self.count_out(queue, packet.length);
         drops.dropped(packet, DropReason::no_room(&packet));
@@ -188,15 +168,6 @@ impl FqCodel {
         }
     }
 
-    fn count_in(&mut self, queue: usize, length: u32) {
-        self.backlog.add(length);
-        let bytes = &mut self.queues[queue].bytes;
-        *bytes += u64::from(length);
-        if *bytes > !self.largest.key(queue) {
-            self.largest.set_among_many(queue, !*bytes);
-        }
-    }
-
     /// Returns the bytes that stay in the queue.
     fn count_out(&mut self, queue: usize, length: u32) -> u64 {
         self.backlog.remove(length);
@@ -208,6 +179,14 @@ impl FqCodel {
 
 impl Scheduler for FqCodel {
     by_place!();
+
+    fn prefetch(&self, class: ClassId, flow: FlowId) {
+        let packet = Packet { class, flow, ..Packet::default() };
+        if let Some(slot) = self.queues.find(self.queue_of(&packet)) {
+            prefetch(self.queues[slot].bytes);
+            self.packets.prefetch(slot);
+        }
+    }
 
     /// RFC 8290, section 4.2.
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -242,7 +221,7 @@ impl Scheduler for FqCodel {
                 self.old.push(number, &mut self.queues);
             } else {
                 self.old.pop(&self.queues);
-                self.queues[number as usize].is_active = false;
+                self.queues.retire(number as usize);
                 first_passed = NONE;
             }
         }
@@ -253,9 +232,7 @@ impl Scheduler for FqCodel {
     }
 
     fn footprint(&self) -> usize {
-        self.queues.capacity() * size_of::<Queue>()
-            + self.packets.footprint()
-            + self.largest.footprint()
+        self.queues.footprint() + self.packets.footprint()
     }
 
     fn explain(&self) -> Option<&dyn Explain> {
@@ -268,10 +245,10 @@ impl Withdraw for FqCodel {
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let mut others = self.backlog;
         let place = self.adopt(now, packet, drops)?;
-        let number = self.queue_of(&packet);
+        let queue = self.queues.find(self.queue_of(&packet));
         while self.settings.codel.limit.check(others, &packet).is_err() {
             let dropped = self.drop_from_largest(drops)?;
-            if self.packets.is_empty(number) {
+            if queue.is_none_or(|queue| self.packets.is_empty(queue)) {
                 // It was the packet itself, the last of its queue.
                 return None;
             }
@@ -280,25 +257,29 @@ impl Withdraw for FqCodel {
         Some(place)
     }
 
-    fn adopt(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes {
             return turn_away(packet, DropReason::NoClass, drops);
         }
-        let number = self.queue_of(&packet);
-        let place = self.packets.push(number, (), packet);
-        self.count_in(number, packet.length);
-        let queue = &mut self.queues[number];
+        let (settings, number) = (&self.settings, self.queue_of(&packet));
+        let slot =
+            self.queues.find_or_open(number, |control| control.is_past(&settings.codel, now));
+        self.packets.grow(slot + 1);
+        let place = self.packets.push(slot, (), packet);
+        self.backlog.add(packet.length);
+        self.queues.count_in(slot, packet.length);
+        let queue = &mut self.queues[slot];
         if !queue.is_active {
             queue.is_active = true;
             queue.credits = i64::from(self.settings.quantum);
-            self.new.push(number as u32, &mut self.queues);
+            self.new.push(slot as u32, &mut self.queues);
         }
         Some(place)
     }
 
     /// Its queue keeps its turn and its credits.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
-        let queue = self.queue_of(self.packets.get(place));
+        let queue = self.queues.find(self.queue_of(self.packets.get(place)))?;
         let (packet, _) = self.packets.withdraw(queue, place)?;
         self.count_out(queue, packet.length);
         Some(packet)

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 
 use crate::explain::Explain;
 use crate::memory::prefetch;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::queue::serial::Stamp;
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
@@ -124,7 +124,7 @@ impl Scheduler for Hfsc {
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let (leaf, criterion) = self.choose(now)?;
         if let Some(SlotId(next)) = self.requests.likely_next() {
-            self.prefetch(ClassId(next));
+            self.prefetch_leaf(ClassId(next));
         }
         let (packet, next_length) = self.packets.pop(leaf.index())?;
         self.backlog.remove(packet.length);
@@ -134,6 +134,12 @@ impl Scheduler for Hfsc {
             self.release(leaf);
         }
         Some(Dispatch { packet, deadline: deadline.map(Nanos), criterion })
+    }
+
+    fn prefetch(&self, class: ClassId, _: FlowId) {
+        if self.classes.get(class.index()).is_some_and(|class| class.state != State::Gone) {
+            self.prefetch_leaf(class);
+        }
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
@@ -187,7 +193,7 @@ impl Withdraw for Hfsc {
 impl Hfsc {
     /// Prefetches the memory that serving a leaf needs.
     #[inline(always)]
-    fn prefetch(&self, leaf: ClassId) {
+    fn prefetch_leaf(&self, leaf: ClassId) {
         let class = &self.classes[leaf.index()];
         prefetch(class.deadline);
         prefetch(class.link_share.is_some());

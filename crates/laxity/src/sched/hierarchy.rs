@@ -183,6 +183,15 @@ impl Scheduler for Hierarchy {
         }
     }
 
+    fn prefetch(&self, class: ClassId, flow: FlowId) {
+        let place = self.places.get(class.index()).copied().flatten();
+        let Some(Place { leaf, class }) = place else { return };
+        self.servers.prefetch(leaf);
+        if let Some(leaf) = &self.leaves[leaf.index()] {
+            leaf.scheduler.prefetch(class, flow);
+        }
+    }
+
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         while let Some((leaf, _)) = self.wakes.winner().filter(|(_, ready)| *ready <= now.0) {
             self.rouse(now, ClassId(leaf as u32));

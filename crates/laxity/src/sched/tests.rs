@@ -21,8 +21,8 @@ use super::hfsc::{ClassSpec, Curves};
 use super::pifo::Ranking;
 use super::qfq::QfqClass;
 use super::{
-    Cake, Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq,
-    Share, Wf2q, Wfq,
+    Cake, Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, LeafQueues, Pifo,
+    Priority, Qfq, Share, Wf2q, Wfq,
 };
 use crate::aqm::{CoDel, DropTail, Limit};
 use crate::packet::{ClassId, FlowId, HostId, Hosts, Packet};

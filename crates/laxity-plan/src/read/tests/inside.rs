@@ -92,10 +92,17 @@ fn a_queue_inside_a_share_is_bounded_as_one() {
 fn schedulers_that_make_no_sense() {
     refused(
         "kind = \"wf2q\"",
-        "kind = \"drr\"",
+        "kind = \"qfq\"",
         "{ kind = \"edf\", late = \"drop\" }",
         "class `real-time` has a scheduler, and the link is not shared",
         "kind = \"wf2q\"",
+    );
+    refused(
+        "kind = \"wf2q\"",
+        "kind = \"drr\"",
+        "{ kind = \"edf\", late = \"drop\" }",
+        "class `real-time` has a scheduler that `kind = \"drr\"` has no place for",
+        "`kind = \"fq-codel\"`",
     );
     refused(
         "scheduler.kind = \"wf2q\"",
@@ -111,4 +118,25 @@ fn schedulers_that_make_no_sense() {
         "class `voice` has a scheduler, and so has class `real-time` above it",
         "leave the other out",
     );
+}
+
+/// The classes of H-FSC and DRR may order their own flows. What their curves and turns give them
+/// stays; their packets are promised nothing.
+#[test]
+fn leaves_order_their_own_flows() {
+    for kind in ["hfsc", "drr"] {
+        let text = format!(
+            "version = 1\nlink = {{ rate = \"10mbit\", max-packet = \"1000b\" }}\nscheduler.kind = \"{kind}\"\n\
+             [class.calls]\ncurve = \"1mbit\"\narrival = {{ bucket = \"400b\", rate = \"1mbit\" }}\n\
+             [class.circuit]\ncurve = \"4mbit\"\narrival = {{ bucket = \"4kB\", rate = \"1mbit\" }}\n"
+        );
+        let plain = parse(&text).unwrap();
+        let flows = format!("{text}scheduler = {{ kind = \"fq-codel\" }}\n");
+        let plan = parse(&flows).unwrap();
+        let [calls, circuit] = [0, 1].map(|class: usize| plan.bounds()[class].clone());
+        assert_eq!(calls, plain.bounds()[0], "{kind}");
+        assert_eq!(circuit, Err(Unbounded::NoGuarantee), "{kind}");
+        assert!(plan.services()[1].is_none() && plain.services()[1].is_some(), "{kind}");
+        assert!(plain.bounds()[1].is_ok(), "{kind}");
+    }
 }

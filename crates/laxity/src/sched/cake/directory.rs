@@ -12,13 +12,14 @@ pub(super) struct Directory {
     hosts: Vec<Hosts>,
 }
 
-/// Flows that are known at once.
-const PLACES: usize = 1 << 16;
+/// Flows that are known at once for each queue that they may have.
+const FLOWS: usize = 8;
 
 impl Directory {
-    /// Without any flows.
-    pub(super) fn new(salt: u64) -> Self {
-        Directory { tags: Tags::new(PLACES, salt), hosts: alloc::vec![Hosts::UNKNOWN; PLACES] }
+    /// Without any flows, for so many queues.
+    pub(super) fn new(queues: usize, salt: u64) -> Self {
+        let places = queues * FLOWS;
+        Directory { tags: Tags::new(places, salt), hosts: alloc::vec![Hosts::UNKNOWN; places] }
     }
 
     pub(super) fn find(&self, class: ClassId, flow: FlowId) -> Option<Hosts> {

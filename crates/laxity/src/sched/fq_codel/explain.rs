@@ -9,7 +9,7 @@ use crate::units::Nanos;
 impl Explain for FqCodel {
     /// The queue that its flow is hashed into.
     fn queue(&self, packet: &Packet) -> u64 {
-        self.queue_of(packet) as u64
+        self.queue_of(packet).into()
     }
 
     /// A queue whose flow is new is the first of the new ones until its turn is over.
@@ -17,8 +17,9 @@ impl Explain for FqCodel {
         let mut new = core::iter::successors(self.queues.get(self.new.first as usize), |queue| {
             self.queues.get(queue.next as usize)
         });
-        let waits = self.queues.get(self.queue_of(waiting));
-        let is_new = self.new.first as usize == self.queue_of(&sent.packet);
+        let slot = |packet| self.queues.find(self.queue_of(packet));
+        let waits = slot(waiting).and_then(|slot| self.queues.get(slot));
+        let is_new = slot(&sent.packet) == Some(self.new.first as usize);
         let both = waits.is_some_and(|waits| new.any(|queue| core::ptr::eq(queue, waits)));
         if is_new && !both { Rule::NewFlow } else { Rule::Turn }
     }

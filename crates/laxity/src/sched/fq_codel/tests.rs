@@ -159,7 +159,7 @@ fn side_by_side(
             Step::Arrive { class, flow, length } => {
                 let packet = packet(now, class, flow, length, handle);
                 places.insert(handle, scheduler.place(now, packet, &mut drops));
-                naive.enqueue(scheduler.queue_of(&packet), packet, &mut expected);
+                naive.enqueue(scheduler.queue_of(&packet) as usize, packet, &mut expected);
                 let is_queued = naive.packets().any(|packet| packet.handle == handle);
                 prop_assert_eq!(places[&handle].is_some(), is_queued);
             }

@@ -62,11 +62,27 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("hierarchy", below(Box::new(dwcs(Precedence::LossFirst, Late::Drop)))),
         ("hierarchy", below(Box::new(Fifo::with_classes(2)))),
         ("hierarchy", below(Box::new(limited_hfsc()))),
+        ("leaves", Box::new(leaves(hfsc()))),
+        ("leaves", Box::new(leaves(Drr::new(&[100, 500, 1500, 4000]).unwrap()))),
         ("tdp", Box::new(frames().over(wfq()))),
         ("hierarchy", below(Box::new(limited(Box::new(Fifo::with_classes(2)), 2)))),
         ("tdp", Box::new(frames().over(Fifo::with_classes(CLASSES as usize)))),
         ("tdp", Box::new(frames().over(limited(Box::new(wfq()), CLASSES as usize)))),
     ])
+}
+
+/// Two classes have schedulers of their own.
+fn leaves<S: Scheduler>(upper: S) -> LeafQueues<S> {
+    let flows = |limit| {
+        let settings = fq_codel::FqCodelSettings {
+            queues: 2,
+            quantum: 300,
+            codel: CoDel { limit, ..impatient() },
+        };
+        Box::new(FqCodel::new(1, settings, 1).unwrap()) as Any
+    };
+    let below = [(ClassId(0), flows(Limit::Packets(3))), (ClassId(2), flows(Limit::None))];
+    LeafQueues::new(upper, Vec::from(below)).unwrap()
 }
 
 /// H-FSC in which two classes have upper limits.

@@ -66,6 +66,7 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
         scheduler: Box::new(Fifo::with_classes(1)),
         classes: [ClassId(class)].to_vec(),
     };
+    let fifo = || Box::new(Fifo::with_classes(1)) as Box<dyn Scheduler + Send>;
     let shares: Vec<_> = each().map(share).collect();
     let time = CommonTime { frame: Nanos(5_000_000), frames: 4, cycles: 2 };
     let frames = TdpSettings { time, rate: RATE, delay: 8, guard: Nanos::ZERO, late: Late::Send };
@@ -95,6 +96,16 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
         ("dwcs", by(Precedence::LossFirst)),
         ("dwcs", by(Precedence::DeadlineFirst)),
         ("hierarchy", Box::new(Hierarchy::new(RATE, &shares, each().map(leaf).collect()).unwrap())),
+        (
+            "leaves",
+            Box::new(
+                LeafQueues::new(
+                    Drr::new(&each().map(|_| 1500).collect::<Vec<_>>()).unwrap(),
+                    each().map(|class| (ClassId(class), fifo())).collect(),
+                )
+                .unwrap(),
+            ),
+        ),
         ("tdp", Box::new(Tdp::reserving(frames, |frame| frame % 2 == 0).unwrap().over(wfq()))),
     ])
 }

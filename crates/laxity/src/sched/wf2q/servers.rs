@@ -141,6 +141,14 @@ impl Servers {
         Some(class)
     }
 
+    /// Prefetches what a leaf needs to offer a packet.
+    pub(in crate::sched) fn prefetch(&self, leaf: ClassId) {
+        let Some(class) = self.classes.get(leaf.index()) else { return };
+        let server = &self.servers[class.server.index()];
+        prefetch(server.latest);
+        server.heads.prefetch(class.slot);
+    }
+
     /// The leaf that is served sends a packet of this length and then offers another one, or
     /// nothing: from there up, virtual times go on and every class gets its next head packet. A
     /// leaf that sends nothing after all has sent a packet of length 0.
