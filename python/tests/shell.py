@@ -21,8 +21,10 @@ NEEDED = ["ip", "iperf3", "irtt", "nft", "tc", "unshare"]
 PATIENCE_S = 60
 """In which the lines of a block come to their end."""
 
-MEASURED = re.compile(r"(-?[\d.]+|—)(%|ns|[µum]?s|[KMG]?bps)?[,;:.)]?|[\d.]+/[\d./]+|\([\d.]+%|[\d.]+-[\d.]+|[µm]s")
+MEASURED = re.compile(r"(-?[\d.]+|—)(%|ns|[µum]?s|[KMG]?bps)?[,;:.)]?|[\d.]+/[\d./]+|\([\d.]+%|[\d.]+-[\d.]+|[µm]s[;.]?|\d+:\d\d:\d\d")
 """A word that is another each time: a figure, its unit, or both."""
+
+THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u202f](?=\d{3})")
 
 TIME = re.compile(r"(?<![\w.])([\d.]+) ?(µs|ms|s)(?!\w)")
 IN_MS = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
@@ -49,7 +51,7 @@ class Shell:
         # The command of this package, of whatever environment.
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         self._process = subprocess.Popen(
-            [*ISOLATED, "bash", "-e", f"/dev/fd/{lines}"],
+            [*ISOLATED, "sh", "-c", f"mount -t tmpfs run /run; exec bash -e /dev/fd/{lines}"],
             cwd=folder,
             env={**os.environ, "PATH": path},
             pass_fds=[lines],
@@ -62,6 +64,7 @@ class Shell:
 
     def types(self, text: str) -> list[str]:
         """What is printed while the text is carried out. It fails if a command does, or takes too long."""
+        assert self._process.poll() is None, "the shell has ended at an earlier block"
         end = "-- this block is over --"
         os.write(self._lines, f"{text}\necho '{end}'\n".encode())
         printed: list[str] = []
@@ -85,7 +88,11 @@ class Shell:
 
 def without_figures(lines: list[str]) -> list[str]:
     """The lines with a sign for each measured figure, and for rules and spaces of any length."""
-    return [" ".join("0" if MEASURED.fullmatch(word) else re.sub("─+", "─", word) for word in line.split()) for line in lines]
+    return [" ".join(_sign(word) for word in THOUSANDS.sub("", line).split()) for line in lines]
+
+
+def _sign(word: str) -> str:
+    return "0" if MEASURED.fullmatch(word) else re.sub("─+", "─", word)
 
 
 def first_time_ms(lines: Iterable[str]) -> float:
