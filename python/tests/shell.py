@@ -21,7 +21,12 @@ NEEDED = ["ip", "iperf3", "irtt", "nft", "tc", "unshare"]
 PATIENCE_S = 60
 """In which the lines of a block come to their end."""
 
-MEASURED = re.compile(r"(-?[\d.]+|—)(%|ns|[µum]?s|[KMG]?bps)?[,;:.)]?|[\d.]+/[\d./]+|\([\d.]+%|[\d.]+-[\d.]+|[µm]s[;.]?|\d+:\d\d:\d\d")
+MEASURED = re.compile(
+    r"(-?[\d.]+|—)(%|ns|[µm]?s|[KMG]?bps)?[,;.]?"  # 4.83ms, 98 %
+    r"|[µm]s[;.]?"  # the unit behind a space
+    r"|[\d.]+-[\d.]+"  # 0.00-5.05
+    r"|\d+:\d\d:\d\d"
+)
 """A word that is another each time: a figure, its unit, or both."""
 
 THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u202f](?=\d{3})")
