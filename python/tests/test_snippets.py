@@ -2,21 +2,24 @@
 
 The blocks of a page share a folder, as after cloning, and their Python shares its names. Tutorials run where they lie, as
 Jupyter opens them, other pages at the top.
+Blocks that are typed go into a shell of the page, as root, in namespaces.
 Languages without a runner are refused. ``text`` is no code: a drawing, a formula, or what depends on the machine.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
 import laxity as lx
 import pytest
 import yaml
+from shell import Shell, first_time_ms, missing, without_figures
 from snippets import Block, blocks, commands, fits, is_search, lines, names_a_plan, whole
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +34,11 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.names: dict[str, object] = {}
+        self.shell: Shell | None = None
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Place]:
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Place]]:
     """The place of a page, made when its first block comes."""
     made: dict[Path, Place] = {}
 
@@ -51,7 +55,10 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Place]:
             made[page] = Place(where)
         return made[page]
 
-    return of
+    yield of
+    for place in made.values():
+        if place.shell is not None:
+            place.shell.close()
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page.relative_to(ROOT)}:{block.line}")
@@ -65,6 +72,8 @@ def test_a_block_does_what_it_says(block: Block, places: Callable[[Path], Place]
     monkeypatch.setenv("MPLBACKEND", "agg")
     if "file" in block.notes:
         Path(block.notes["file"]).write_text(block.text, encoding="utf-8")
+    if "typed" in block.notes:
+        return typed(block, place)
     RUNNERS[block.language](block, place)
 
 
@@ -96,6 +105,26 @@ def shell(block: Block, _: Place) -> None:
         assert ended.returncode in (0, 1), f"`{command.line}`: {ended.stderr}"
         printed = ended.stdout + ended.stderr
         assert not command.output or fits(command.output, printed.splitlines()), f"prints:\n{printed}"
+
+
+def typed(block: Block, place: Place) -> None:
+    """In the shell of the page. What it prints is as shown but for its figures; the first time is held to the limit."""
+    if place.shell is None:
+        if (reason := missing()) is not None:
+            pytest.skip(reason)
+        place.shell = Shell(place.folder)
+    limit = re.fullmatch(r"in the page's shell|(less|more) than (\d+) ms", block.notes["typed"])
+    assert limit is not None, f"“typed: {block.notes['typed']}” is no limit"
+    if block.language == "sh":
+        place.shell.types(block.text)
+        return
+    typings = [(command, place.shell.types(command.line)) for command in commands(block)]
+    for command, printed in typings:
+        as_shown = fits(without_figures(command.output), without_figures(printed))
+        assert as_shown, f"`{command.line}` prints:\n" + "\n".join(printed)
+    if limit[1] is not None:
+        took = first_time_ms(line for _, printed in typings for line in printed)
+        assert (took < float(limit[2])) == (limit[1] == "less"), f"{took} ms"
 
 
 def toml(block: Block, place: Place) -> None:

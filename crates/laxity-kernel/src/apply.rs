@@ -157,12 +157,12 @@ impl Session {
         Ok(self.records.settle()?)
     }
 
-    /// Forgets what was settled last, after it was undone.
+    /// Forgets what was settled last, after it was undone and the interface has this.
     ///
     /// # Errors
     /// If that cannot be written down.
-    pub fn step_back(&self) -> Result<(), ApplyError> {
-        Ok(self.records.step_back()?)
+    pub fn step_back(&self, after: &Objects) -> Result<(), ApplyError> {
+        Ok(self.records.step_back(after)?)
     }
 
     /// Takes back an unconfirmed change. `false` if it was confirmed or is taken back already.

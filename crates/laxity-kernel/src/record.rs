@@ -53,10 +53,20 @@ pub struct Record<S = Objects> {
     pub contracts: String,
     /// What the interface had before.
     pub before: S,
+    /// What it had before the first of the plans that followed each other; none if that is `before`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original: Option<S>,
     /// What the interface was given.
     pub after: S,
     /// Whether the change holds only if someone confirms it in time.
     pub to_be_confirmed: bool,
+}
+
+impl<S> Record<S> {
+    /// What the interface had before the first of the plans that followed each other.
+    pub fn original(&self) -> &S {
+        self.original.as_ref().unwrap_or(&self.before)
+    }
 }
 
 /// The form of records that are written and read.
@@ -192,8 +202,8 @@ impl Records {
         at(None)
     }
 
-    /// Has what was begun hold; what undoes something has what held before that hold again. False
-    /// if nothing waits for that any more.
+    /// Has what was begun hold; what undoes something has what held before that hold again, if
+    /// anything did. False if nothing waits for that any more.
     ///
     /// # Errors
     /// If files cannot be renamed.
@@ -201,7 +211,7 @@ impl Records {
         let Some(record) = self.pending() else { return Ok(false) };
         if record.plan.is_none() {
             let is_done = is_moved(fs::remove_file(self.file(Stage::Pending)))?;
-            return if is_done { self.step_back().map(|()| true) } else { Ok(false) };
+            return if is_done { self.step_back(&record.after).map(|()| true) } else { Ok(false) };
         }
         is_moved(fs::rename(self.file(Stage::Settled), self.file(Stage::Previous)))?;
         is_moved(fs::rename(self.file(Stage::Pending), self.file(Stage::Settled)))
@@ -227,12 +237,16 @@ impl Records {
         Ok(())
     }
 
-    /// After what holds was undone: what held before it does again.
+    /// After what holds was undone: what held before it does again, unless the interface has now
+    /// what it had before any of it.
     ///
     /// # Errors
     /// If files cannot be renamed.
-    pub fn step_back(&self) -> io::Result<()> {
+    pub fn step_back(&self, after: &Objects) -> io::Result<()> {
         self.forget()?;
+        if self.settled().is_some_and(|settled| settled.original() == after) {
+            is_moved(fs::remove_file(self.file(Stage::Previous)))?;
+        }
         if !is_moved(fs::rename(self.file(Stage::Previous), self.file(Stage::Settled)))? {
             is_moved(fs::remove_file(self.file(Stage::Settled)))?;
         }

@@ -5,6 +5,8 @@ mod demand;
 mod frame_reader;
 mod measurement;
 mod period;
+#[cfg(test)]
+mod samples;
 mod seconds;
 mod talkers;
 pub(crate) mod task;

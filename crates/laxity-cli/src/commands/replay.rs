@@ -34,12 +34,14 @@ pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
 
 fn text(repeated: &Repetition) -> String {
     let Repetition { arrived, sent, dropped, reloads, .. } = *repeated;
+    let plans = reloads + 1;
     let mut text = format!(
-        "{} packets arrived, {} were sent and {} dropped, under {} plans.\n",
+        "{} packets arrived, {} were sent and {} dropped, under {} plan{}.\n",
         count(arrived),
         count(sent),
         count(dropped),
-        count(reloads + 1)
+        count(plans),
+        if plans == 1 { "" } else { "s" }
     );
     if let Some(WireRepetition { delivered, copies, lost }) = repeated.wire {
         text += &format!(

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Apply) -> Result<Promises, Failure> {
     }
     let order = match carried {
         Some((plan, carried)) => Order::from_plan(&plan, carried, &session),
-        None => Order::undoing(&session, interface)?,
+        None => Order::undoing(&session, arguments)?,
     };
     order.carry_out(&mut session, arguments)
 }
@@ -109,15 +109,19 @@ impl Order {
         let LinuxPlan { plan, setup, remarks } = carried;
         let plan = Some(plan.title.unwrap_or_else(|| "a plan without a title".into()));
         let names = setup.names();
-        let record =
-            Record { plan, promises, names, contracts, ..unnamed_record(session, objects.into()) };
+        let unnamed = unnamed_record(session, objects.into());
+        let settled = session.settled().filter(|settled| settled.index == unnamed.index);
+        let original = settled.map(|settled| settled.original().clone());
+        let record = Record { plan, promises, names, contracts, original, ..unnamed };
         Order { record, remarks }
     }
 
-    fn undoing(session: &Session, interface: &str) -> Result<Order, Failure> {
-        let record =
-            session.settled().ok_or_else(|| ApplyError::NothingToUndo(interface.into()))?;
-        Ok(Order { record: unnamed_record(session, record.before), remarks: Vec::new() })
+    fn undoing(session: &Session, arguments: &Apply) -> Result<Order, Failure> {
+        let record = session
+            .settled()
+            .ok_or_else(|| ApplyError::NothingToUndo(arguments.interface.clone()))?;
+        let wanted = if arguments.all { record.original().clone() } else { record.before };
+        Ok(Order { record: unnamed_record(session, wanted), remarks: Vec::new() })
     }
 
     fn carry_out(mut self, session: &mut Session, arguments: &Apply) -> Result<Promises, Failure> {
@@ -192,6 +196,7 @@ fn unnamed_record(session: &Session, after: Objects) -> Record {
         names: BTreeMap::new(),
         contracts: String::new(),
         before: session.shown().objects.clone(),
+        original: None,
         after,
         to_be_confirmed: false,
     }
@@ -200,7 +205,7 @@ fn unnamed_record(session: &Session, after: Objects) -> Record {
 /// Has a set-up hold that takes no steps.
 fn hold(session: &Session, record: &Record, settled: Option<&Record>) -> Result<(), Failure> {
     if record.plan.is_none() {
-        return Ok(session.step_back()?);
+        return Ok(session.step_back(&record.after)?);
     }
     let is_known = settled.is_some_and(|settled| {
         settled.after == record.after

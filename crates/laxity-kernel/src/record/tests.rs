@@ -39,6 +39,7 @@ fn what_was_applied_elsewhere_or_otherwise_is_not_taken_for_what_is_here() {
         names: BTreeMap::new(),
         contracts: String::new(),
         before: Objects::default(),
+        original: None,
         after: vec![class(1, &[1])].into(),
         to_be_confirmed: false,
     };

@@ -106,15 +106,7 @@ fn cause(second: &SecondStatus, greatest: Option<&Delayer>) -> DangerCause {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn plan() -> Plan {
-        let text = "version = 1
-            link = { rate = '10mbit' }
-            scheduler.kind = 'fifo'
-            class.call = {}
-            class.rest = {}";
-        Plan::parse(text, "plan.toml", std::path::Path::new(".")).expect("a plan")
-    }
+    use crate::bridge::samples::plan;
 
     fn second(max_ns: u64) -> SecondStatus {
         SecondStatus { over_ns: 1_000_000_000, packets: 1, max_ns, ..SecondStatus::default() }

@@ -123,11 +123,12 @@ impl Bucket {
 
 #[cfg(test)]
 mod tests {
-    use laxity::packet::{Ecn, FlowId};
+    use laxity::packet::Packet;
     use laxity_plan::matching::Headers;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::bridge::samples;
 
     fn demands() -> Demands {
         let text = "version = 1
@@ -139,9 +140,9 @@ mod tests {
     }
 
     fn arrived(class: u32, time: u64, length: u32) -> Event {
-        let (class, flow, headers) = (ClassId(class), FlowId(0), Headers::default());
-        let (time, ecn) = (Nanos(time), Ecn::NotCapable);
-        Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn, headers })
+        let (class, arrival) = (ClassId(class), Nanos(time));
+        let packet = Packet { class, arrival, length, ..Packet::default() };
+        samples::arrived(packet, Headers::default())
     }
 
     #[test]

@@ -96,18 +96,12 @@ mod tests {
     use laxity_forward::{DroppedPacket, SentPacket};
 
     use super::*;
+    use crate::bridge::samples;
 
     fn sent(delay: u64, allowance: u64, demoted: bool) -> Event {
-        Event::Sent(SentPacket {
-            number: 0,
-            packet: Packet { length: 100, demoted, ..Packet::default() },
-            deadline: None,
-            start: Nanos::ZERO,
-            lateness: Nanos::ZERO,
-            departure: Nanos(delay),
-            allowance: Nanos(allowance),
-            is_under_way: false,
-        })
+        let packet = Packet { length: 100, demoted, ..Packet::default() };
+        let sent = samples::sent(packet, Nanos::ZERO, Nanos(delay));
+        Event::Sent(SentPacket { allowance: Nanos(allowance), ..sent })
     }
 
     #[test]

@@ -218,19 +218,10 @@ impl From<&Endpoints> for EndpointsStatus {
 
 #[cfg(test)]
 mod tests {
-    use laxity::packet::{Ecn, Packet};
-    use laxity_forward::{ArrivedPacket, SentPacket};
+    use laxity::packet::Packet;
 
     use super::*;
-
-    fn plan() -> Plan {
-        let text = "version = 1
-            link = { rate = '10mbit' }
-            scheduler.kind = 'fifo'
-            class.call = {}
-            class.rest = {}";
-        Plan::parse(text, "plan.toml", std::path::Path::new(".")).expect("a plan")
-    }
+    use crate::bridge::samples::{self, plan};
 
     fn headers(source: u8, port: u16) -> Headers {
         let [source, destination] = [source, 99].map(|last| IpAddr::from([10, 0, 0, last]));
@@ -239,24 +230,16 @@ mod tests {
         Headers { ip: Some(ip), ports, ..Headers::default() }
     }
 
+    fn packet(class: u32, flow: u32, length: u32) -> Packet {
+        Packet { class: ClassId(class), flow: FlowId(flow), length, ..Packet::default() }
+    }
+
     fn arrived(class: u32, flow: u32, headers: Headers) -> Event {
-        let (class, flow, ecn) = (ClassId(class), FlowId(flow), Ecn::NotCapable);
-        let (time, length) = (Nanos::ZERO, 100);
-        Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn, headers })
+        samples::arrived(packet(class, flow, 100), headers)
     }
 
     fn sent(class: u32, flow: u32, length: u32) -> Event {
-        let (class, flow) = (ClassId(class), FlowId(flow));
-        Event::Sent(SentPacket {
-            number: 0,
-            packet: Packet { class, flow, length, ..Packet::default() },
-            deadline: None,
-            start: Nanos::ZERO,
-            lateness: Nanos::ZERO,
-            departure: Nanos::ZERO,
-            allowance: Nanos::ZERO,
-            is_under_way: false,
-        })
+        Event::Sent(samples::sent(packet(class, flow, length), Nanos::ZERO, Nanos::ZERO))
     }
 
     #[test]

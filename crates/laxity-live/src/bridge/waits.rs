@@ -131,33 +131,23 @@ impl Waits {
 #[cfg(test)]
 mod tests {
     use laxity::packet::Packet;
-    use laxity_forward::{ArrivedPacket, DroppedPacket, SentPacket};
+    use laxity_forward::DroppedPacket;
     use laxity_plan::matching::Headers;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::bridge::samples;
 
     fn packet(class: u32, arrival: u64) -> Packet {
         Packet { class: ClassId(class), arrival: Nanos(arrival), ..Packet::default() }
     }
 
     fn arrived(class: u32, time: u64) -> Event {
-        let Packet { class, flow, length, ecn, .. } = packet(class, time);
-        let (time, headers) = (Nanos(time), Headers::default());
-        Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn, headers })
+        samples::arrived(packet(class, time), Headers::default())
     }
 
     fn sent(class: u32, arrival: u64, [start, departure]: [u64; 2]) -> Event {
-        Event::Sent(SentPacket {
-            number: 0,
-            packet: packet(class, arrival),
-            deadline: None,
-            start: Nanos(start),
-            lateness: Nanos::ZERO,
-            departure: Nanos(departure),
-            allowance: Nanos::ZERO,
-            is_under_way: false,
-        })
+        Event::Sent(samples::sent(packet(class, arrival), Nanos(start), Nanos(departure)))
     }
 
     /// Time 0: a packet of class 1 is sent until 10. Time 4: one of class 0 comes, and at 6 two of

@@ -65,10 +65,14 @@ pub fn broken(broken: &BrokenPromise) -> String {
         }
         Promise::Room { dropped } => (dropped, "packet", "found the queue full".into()),
         Promise::Management { dropped } => {
-            (dropped, "packet", "were dropped to keep the queue short".into())
+            (dropped, "packet", format!("{} dropped to keep the queue short", were(dropped)))
         }
-        Promise::Late { dropped } => (dropped, "packet", "were dropped for being late".into()),
-        Promise::Frame { dropped } => (dropped, "packet", "had no frame and were dropped".into()),
+        Promise::Late { dropped } => {
+            (dropped, "packet", format!("{} dropped for being late", were(dropped)))
+        }
+        Promise::Frame { dropped } => {
+            (dropped, "packet", format!("had no frame and {} dropped", were(dropped)))
+        }
         Promise::Windows { violations, windows } => {
             (violations, "window", format!("of {} lost more than tolerated", count(windows)))
         }
@@ -90,6 +94,10 @@ pub fn broken(broken: &BrokenPromise) -> String {
         more => format!(", with {} seeds", more.len()),
     };
     format!("{}{at}: {} {noun}{plural} {what}{nonconforming}{seeds}", broken.class, count(number))
+}
+
+fn were(number: u64) -> &'static str {
+    if number == 1 { "was" } else { "were" }
 }
 
 #[cfg(test)]

@@ -44,6 +44,9 @@ pub(crate) struct Apply {
     /// Give the interface back what it had before the last `laxity apply`.
     #[arg(long, conflicts_with = "plan")]
     pub undo: bool,
+    /// Give it back what it had before the first of all that were applied since.
+    #[arg(long, requires = "undo")]
+    pub all: bool,
     #[command(flatten)]
     pub kernel: Kernel,
     /// Print the difference as JSON.
