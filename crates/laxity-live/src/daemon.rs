@@ -10,7 +10,7 @@ use laxity_linux::cgroup;
 use laxity_linux::clock::tai_offset;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Pool, Side};
-use laxity_linux::host_link::HostLink;
+use laxity_linux::host_link::{Hooks, HostLink};
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
@@ -136,7 +136,7 @@ impl Daemon {
     }
 
     /// Orders what this host sends at one of its interfaces and, if there is a second plan, what
-    /// arrives there. The interface stays the host's own.
+    /// arrives there. The interface stays the host's own; `hooks` say how frames are taken.
     ///
     /// # Errors
     /// If a plan is not for a link, a control group is not there, or the system refuses something.
@@ -144,6 +144,7 @@ impl Daemon {
         self,
         interface: Interface,
         mut plans: [Option<PlanText>; 2],
+        hooks: Hooks,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         for PlanText { plan, .. } in plans.iter_mut().flatten() {
@@ -153,7 +154,7 @@ impl Daemon {
             find_cgroups(plan)?;
         }
         let arriving = plans[1].is_some();
-        let link = HostLink::open(&interface, arriving, &options(&plans))?;
+        let link = HostLink::open(&interface, arriving, &options(&plans), hooks)?;
         let connections = match Connections::open() {
             Ok(connections) => Some(connections),
             Err(error) => {
