@@ -16,6 +16,8 @@ mod status;
 mod top;
 mod watch;
 
+use std::process::Command;
+
 use laxity_kernel::apply::ApplyError;
 use laxity_live::LiveError;
 use laxity_live::archive::ArchiveError;
@@ -35,6 +37,18 @@ pub(crate) fn run(command: &LinuxCommand) -> Result<Promises, Failure> {
         LinuxCommand::Top(top) => top::run(&top.instance),
         LinuxCommand::Watch(watch) => watch::run(watch),
     }
+}
+
+/// This program, as it is started again for a guardian.
+fn own_command() -> Command {
+    let program = std::env::current_exe().unwrap_or_else(|_| "laxity".into());
+    let is_python =
+        program.file_name().is_some_and(|name| name.to_string_lossy().contains("python"));
+    let mut command = Command::new(program);
+    if is_python {
+        command.args(["-m", "laxity"]);
+    }
+    command
 }
 
 impl From<LiveError> for Failure {

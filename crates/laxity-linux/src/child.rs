@@ -1,6 +1,7 @@
 //! Programs that are started.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -16,6 +17,18 @@ pub fn die_with_thread(command: &mut Command) -> &mut Command {
     };
     // SAFETY: between fork and exec only a system call is made, which takes no memory.
     unsafe { command.pre_exec(ask) }
+}
+
+/// Leaves these descriptors open for a program, under their numbers.
+pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
+    let leave = move || {
+        descriptors.iter().try_for_each(|descriptor| {
+            // SAFETY: this operation takes integers only.
+            done(unsafe { libc::fcntl(*descriptor, libc::F_SETFD, 0) })
+        })
+    };
+    // SAFETY: between fork and exec only system calls are made, which take no memory.
+    unsafe { command.pre_exec(leave) };
 }
 
 /// Asks a program to end (SIGTERM). It must not have been waited for.

@@ -4,7 +4,10 @@
 //! not whose it is. The kernel tells of every connection before its first packet is sent, so
 //! a reader that is up to date when it reads a packet knows the packet's connection.
 //!
-//! Opening needs `CAP_NET_ADMIN`; hearing does not.
+//! Opening needs `CAP_NET_ADMIN`; hearing does not. Where more was told than there was room for, a
+//! thread of its own reads the kernel's table anew.
+
+mod table;
 
 use std::collections::HashMap;
 use std::io;
@@ -16,14 +19,20 @@ use netlink_packet_core::{NLM_F_DUMP, NlasIterator};
 use crate::error::{Doing, Error};
 use crate::rtnetlink::{Message, Rtnetlink};
 use crate::sys;
+use table::Table;
 
 /// The connections whose packets are of another address inside, or that are marked.
 pub struct Connections {
     hearing: Rtnetlink,
-    inside: HashMap<Ends, Inside>,
+    inside: Known,
     /// How often some were told that could not be heard.
     unheard: u64,
+    /// What reads the kernel's table anew; none where it has no file.
+    table: Option<Table>,
 }
+
+/// What is behind ends.
+type Known = HashMap<Ends, Inside>;
 
 /// Both ends of a packet at an interface, as they are in the packet there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,7 +99,8 @@ impl Connections {
             let hearing = Rtnetlink::hearing_netfilter(&GROUPS)?;
             sys::set_option(hearing.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &BUFFER)?;
             let inside = HashMap::with_capacity(MOST);
-            let mut connections = Connections { hearing, inside, unheard: 0 };
+            let table = Table::open().ok();
+            let mut connections = Connections { hearing, inside, unheard: 0, table };
             let question = Message { kind: GET, flags: NLM_F_DUMP, payload: &[0; HEADER] };
             let known = Rtnetlink::netfilter()?.dumped(&question, |_, told| Connection::read(told));
             known?.iter().for_each(|connection| learn(&mut connections.inside, connection));
@@ -104,23 +114,33 @@ impl Connections {
     /// # Errors
     /// If the socket cannot be used any more.
     pub fn hear(&mut self) -> io::Result<()> {
-        let Connections { hearing, inside, unheard } = self;
+        let Connections { hearing, inside, unheard, table } = self;
+        if let Some(table) = table {
+            table.follow(inside);
+        }
         loop {
             let heard = hearing.hear(|kind, told| {
                 let Some(connection) = Connection::read(told) else { return };
-                match kind {
-                    NEW => learn(inside, &connection),
-                    DELETE => connection.ends().iter().for_each(|(ends, _)| {
-                        inside.remove(ends);
-                    }),
-                    _ => {}
+                let news = match kind {
+                    NEW => News::Begun(connection),
+                    DELETE => News::Ended(connection),
+                    _ => return,
+                };
+                news.apply(inside);
+                if let Some(table) = table {
+                    table.note(news);
                 }
             });
             match heard {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(error) if sys::is_lost(&error) => return Err(error),
-                Err(_) => *unheard += 1,
+                Err(_) => {
+                    *unheard += 1;
+                    if let Some(table) = table {
+                        table.read_anew();
+                    }
+                }
             }
         }
     }
@@ -131,7 +151,8 @@ impl Connections {
         self.inside.get(ends)
     }
 
-    /// How often more was told than there was room for.
+    /// How often more was told than there was room for. The kernel's table is read anew each time,
+    /// if it has a file (`/proc/net/nf_conntrack`).
     pub fn unheard(&self) -> u64 {
         self.unheard
     }
@@ -149,7 +170,26 @@ impl std::fmt::Debug for Connections {
     }
 }
 
-fn learn(known: &mut HashMap<Ends, Inside>, connection: &Connection) {
+/// What is told of a connection.
+#[derive(Clone, Copy, Debug)]
+enum News {
+    /// It begins, or changes.
+    Begun(Connection),
+    Ended(Connection),
+}
+
+impl News {
+    fn apply(&self, known: &mut Known) {
+        match self {
+            News::Begun(connection) => learn(known, connection),
+            News::Ended(connection) => connection.ends().iter().for_each(|(ends, _)| {
+                known.remove(ends);
+            }),
+        }
+    }
+}
+
+fn learn(known: &mut Known, connection: &Connection) {
     for (ends, inside) in connection.ends() {
         if (inside.address, inside.port) == ends.local && inside.mark == 0 {
             known.remove(&ends);

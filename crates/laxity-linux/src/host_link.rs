@@ -13,13 +13,19 @@
 //! ```
 //!
 //! The devices are gone, and the programs with them, when their descriptors are closed, however the
-//! process ends: then frames pass as before. It takes links of programs at traffic control (tcx),
-//! which kernels have from 6.6 on.
+//! process ends: then frames pass as before. That takes links of programs at traffic control (tcx),
+//! which kernels have from 6.6 on. On an older one, from 5.12 on, the programs are filters of
+//! a qdisc `clsact`. They pass every frame as soon as the device is gone, and a second process, the
+//! [guardian](guard), takes them off.
 //!
 //! Opening needs `CAP_NET_ADMIN`, `CAP_BPF` and `CAP_NET_RAW`; later nothing does: an interface
-//! that comes back gets its programs anew from a thread that may do nothing else.
+//! that comes back gets its programs anew from a thread that may do nothing else, or from the
+//! guardian.
 
 mod attachment;
+mod clsact;
+mod filters;
+mod links;
 mod prefix;
 mod program;
 mod tap_device;
@@ -27,6 +33,7 @@ mod tap_device;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::process::Command;
 
 use laxity::units::Nanos;
 
@@ -37,9 +44,13 @@ use crate::interface::{Interface, LinkHeader};
 use crate::packet::{self, PLACE, Transmitter};
 use crate::sys;
 use attachment::{Attachment, Hook, Programs};
+use filters::Filters;
+use links::Links;
 use prefix::Prefix;
 use program::{Destination, Scheduled};
 use tap_device::TapDevice;
+
+pub use filters::guard;
 
 /// Frames between the host, side A, and the wire behind one of its interfaces, side B.
 #[derive(Debug)]
@@ -60,8 +71,22 @@ pub struct HostLink {
     statistics: [Statistics; 2],
 }
 
+/// How programs get to the interface.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever knows the command")]
+pub struct Hooks {
+    /// Starts a process that calls [`guard`]; only used without tcx.
+    pub guardian: Command,
+    /// Goes without tcx even where the kernel has it.
+    pub without_tcx: bool,
+}
+
 /// Where a frame is read to in its place: what is undone comes first, then its prefix.
 const START: usize = VnetHeader::SIZE;
+
+/// Before this one, a program could make no frame longer than the interface's MTU (Linux
+/// 6306c1189e77).
+const FILTERS_SINCE: [u32; 2] = [5, 12];
 
 const _: () = assert!(PLACE >= START + Prefix::LONGEST + 65_535 + 14 + 14 + 8);
 
@@ -73,13 +98,14 @@ impl HostLink {
     /// not taken, such as [probes](crate::ping::Pinger::cookies).
     ///
     /// # Errors
-    /// Without the capabilities, or if frames at the interface begin with a header that is not
-    /// known.
+    /// Without the capabilities, on a kernel before 5.12, or if frames at the interface begin with
+    /// a header that is not known.
     pub fn open(
         interface: &Interface,
         arriving: bool,
         options: &packet::Options,
         passing: &[u64],
+        hooks: Hooks,
     ) -> Result<Self, Error> {
         let name = &interface.name;
         if interface.header == LinkHeader::Other {
@@ -89,28 +115,43 @@ impl HostLink {
         let host = TapDevice::new()?;
         let wire = arriving.then(TapDevice::new).transpose()?;
         let transmitter = Transmitter::open(interface, options)?;
+        let tap = host.interface().index;
+        let load = || format!("load programs for {name}");
+        let has_tcx = !hooks.without_tcx && links::has_tcx(tap).privileged(load(), NEEDS)?;
+        if !has_tcx && kernel_version().is_some_and(|version| version < FILTERS_SINCE) {
+            return Err(refused(load(), "it takes Linux 5.12 or newer"));
+        }
         let [magic, mark] = [(); 2].map(|()| sys::random());
-        let is_ethernet = interface.header == LinkHeader::Ethernet;
-        let to =
-            |device: &TapDevice| Destination { tap: device.interface().index, magic, is_ethernet };
+        let program = |scheduled: Scheduled<'_>, device: &TapDevice| {
+            let tap = device.interface().index;
+            let map = if has_tcx { None } else { Some(program::presence(tap)?) };
+            let is_ethernet = interface.header == LinkHeader::Ethernet;
+            let presence = map.as_ref().map(AsFd::as_fd);
+            program::taking(scheduled, Destination { tap, magic, is_ethernet, presence })
+        };
         let loaded = || {
             let sockets = [&transmitter.cookies()?, passing].concat();
             let sent = Scheduled::Sockets(&sockets);
-            let mut own = vec![(Hook::Egress, program::taking(sent, to(&host))?)];
+            let mut own = vec![(Hook::Egress, program(sent, &host)?)];
             let mut returning = None;
             if let Some(wire) = &wire {
                 // None has the mark 0 that most frames have.
                 let mark = mark as u32 | 1;
-                own.push((Hook::Ingress, program::taking(Scheduled::Mark(mark), to(wire))?));
+                own.push((Hook::Ingress, program(Scheduled::Mark(mark), wire)?));
                 let map = program::arrival_map()?;
-                returning =
-                    Some((host.interface().index, program::returning(map.as_fd(), mark)?, map));
+                returning = Some((program::returning(map.as_fd(), mark)?, map));
             }
-            Ok(Programs { own, returning })
+            Ok(Programs { own, returning, tap })
         };
-        let programs = loaded().privileged(format!("load programs for {name}"), NEEDS)?;
+        let programs = loaded().privileged(load(), NEEDS)?;
+        let attachment = if has_tcx {
+            Attachment::Links(Links::start(programs).doing("start a thread")?)
+        } else {
+            let filters = Filters::start(hooks.guardian, &programs);
+            Attachment::Filters(filters.doing("start the guardian of the interface")?)
+        };
         Ok(HostLink {
-            attachment: Attachment::start(programs).doing("start a thread")?,
+            attachment,
             interface: interface.clone(),
             host,
             wire,
@@ -241,16 +282,11 @@ impl Backend for HostLink {
     }
 
     /// # Errors
-    /// On a kernel before 6.6; if the interface is gone.
+    /// If the interface is gone, or has filters that are in the way.
     fn take_hold(&mut self) -> Result<(), Error> {
         let Interface { index, name, .. } = &self.interface;
         let attached = self.attachment.attach(*index);
-        attached.privileged(format!("attach programs to {name}"), NEEDS).map_err(
-            |error| match error.cause().raw_os_error() {
-                Some(libc::EINVAL) => error.with_hint("it takes Linux 6.6 or newer"),
-                _ => error,
-            },
-        )
+        attached.privileged(format!("attach programs to {name}"), NEEDS).map_err(hinted)
     }
 
     fn let_go(&mut self) -> bool {
@@ -288,5 +324,27 @@ impl Backend for HostLink {
         self.transmitter.reattach(to.index).doing(what())?;
         self.interface = to.clone();
         self.take_hold()
+    }
+}
+
+/// The first two numbers of the kernel's version, if it says them.
+fn kernel_version() -> Option<[u32; 2]> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    let mut numbers = release.split(|at: char| !at.is_ascii_digit()).map(str::parse);
+    Some([numbers.next()?.ok()?, numbers.next()?.ok()?])
+}
+
+/// What helps where programs are refused.
+fn hinted(error: Error) -> Error {
+    match error.cause().raw_os_error() {
+        Some(libc::EEXIST) => error.with_hint(
+            "before Linux 6.6 they take the place of its qdisc `ingress`: take that off first, and \
+             whatever made it",
+        ),
+        Some(libc::EBUSY) => error.with_hint(
+            "before Linux 6.6 they are filters of priority 1, which others have: give those \
+             a higher number",
+        ),
+        _ => error,
     }
 }

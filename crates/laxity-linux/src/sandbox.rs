@@ -21,7 +21,7 @@ mod calls;
 use std::io;
 use std::path::PathBuf;
 
-use caps::{CapSet, Capability};
+use caps::{CapSet, Capability, CapsHashSet};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
@@ -37,6 +37,7 @@ pub struct Sandbox {
     remove: Vec<PathBuf>,
     write: Vec<PathBuf>,
     calls: Vec<i64>,
+    capabilities: Vec<Capability>,
 }
 
 /// How much of Landlock the kernel has.
@@ -87,6 +88,12 @@ impl Sandbox {
         self
     }
 
+    /// Leaves a capability, if there is such a one.
+    pub(crate) fn capability(mut self, capability: Capability) -> Self {
+        self.capabilities.push(capability);
+        self
+    }
+
     /// Lets what is open be asked whether it is a terminal, and how wide.
     pub fn terminal(self) -> Self {
         self.call(libc::SYS_ioctl)
@@ -106,7 +113,7 @@ impl Sandbox {
             path.metadata().doing(format!("allow access to {}", path.display()))?;
         }
         no_new_privileges().doing("forbid new privileges")?;
-        drop_capabilities()?;
+        drop_capabilities_but(&self.capabilities)?;
         let abi = ABI::V6;
         let rules = [
             (&self.read[..], AccessFs::from_read(abi)),
@@ -171,17 +178,26 @@ pub(crate) fn has_capability(capability: Capability) -> bool {
     caps::has_cap(None, CapSet::Effective, capability).unwrap_or(false)
 }
 
-/// Gives up every capability of the calling thread. What a program that it starts could get goes
-/// first, as that takes one of them; a thread that lacks it keeps that set, which means nothing
-/// once new privileges are forbidden.
+/// Gives up every capability of the calling thread.
 ///
 /// # Errors
 /// If the kernel refuses, which it has no reason to.
 pub fn drop_capabilities() -> Result<(), Error> {
+    drop_capabilities_but(&[])
+}
+
+/// Gives up capabilities of the calling thread but for these. What a program that it starts could
+/// get goes first, as that takes one of them; a thread that lacks it keeps that set, which means
+/// nothing once new privileges are forbidden.
+fn drop_capabilities_but(kept: &[Capability]) -> Result<(), Error> {
+    let kept: CapsHashSet = kept.iter().copied().filter(|it| has_capability(*it)).collect();
     let bounding = has_capability(Capability::CAP_SETPCAP).then_some(CapSet::Bounding);
-    let sets = [CapSet::Ambient, CapSet::Inheritable, CapSet::Effective, CapSet::Permitted];
-    for set in bounding.into_iter().chain(sets) {
+    for set in bounding.into_iter().chain([CapSet::Ambient, CapSet::Inheritable]) {
         let cleared = caps::clear(None, set).map_err(io::Error::other);
+        cleared.doing(format!("give up capabilities ({set:?})"))?;
+    }
+    for set in [CapSet::Effective, CapSet::Permitted] {
+        let cleared = caps::set(None, set, &kept).map_err(io::Error::other);
         cleared.doing(format!("give up capabilities ({set:?})"))?;
     }
     Ok(())

@@ -75,6 +75,15 @@ pub(crate) fn get_option<T: Plain>(
     Ok(unsafe { value.assume_init() })
 }
 
+/// Has the process take no notice of these signals.
+pub(crate) fn ignore(signals: &[c_int]) -> io::Result<()> {
+    signals.iter().try_for_each(|signal| {
+        // SAFETY: no handler is given.
+        let before = unsafe { libc::signal(*signal, libc::SIG_IGN) };
+        if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+    })
+}
+
 /// All zeros.
 pub(crate) fn zeroed<T: Plain>() -> T {
     // SAFETY: zeros are a value of any `Plain` type.

@@ -261,7 +261,8 @@ impl<B: Backend> Bridge<B> {
         let lost =
             lost.map(|(cut, uncopied)| Cut { crowded_out: cut.crowded_out + uncopied, ..cut });
         let cut = lost.collect();
-        Ok(Counts { interfaces, cut, ..Counts::default() })
+        let connections_unheard = self.reader.unheard();
+        Ok(Counts { interfaces, cut, connections_unheard, ..Counts::default() })
     }
 
     /// By side, what is not in the plan of what arrives there.

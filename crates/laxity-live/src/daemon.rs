@@ -10,7 +10,7 @@ use laxity_linux::cgroup;
 use laxity_linux::clock::tai_offset;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Pool, Side};
-use laxity_linux::host_link::HostLink;
+use laxity_linux::host_link::{Hooks, HostLink};
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::ping::Pinger;
@@ -140,7 +140,7 @@ impl Daemon {
     }
 
     /// Orders what this host sends at one of its interfaces and, if there is a second plan, what
-    /// arrives there. The interface stays the host's own.
+    /// arrives there. The interface stays the host's own; `hooks` say how frames are taken.
     ///
     /// # Errors
     /// If a plan is not for a link, a control group is not there, or the system refuses something.
@@ -148,6 +148,7 @@ impl Daemon {
         self,
         interface: Interface,
         mut plans: [Option<PlanText>; 2],
+        hooks: Hooks,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         for PlanText { plan, .. } in plans.iter_mut().flatten() {
@@ -165,7 +166,8 @@ impl Daemon {
         // A probe that waited behind the host's own packets would tell nothing of the link.
         let probes =
             pingers.iter().flatten().map(Pinger::cookies).collect::<Result<Vec<_>, _>>()?;
-        let link = HostLink::open(&interface, arriving, &options(&plans), &probes.concat())?;
+        let link =
+            HostLink::open(&interface, arriving, &options(&plans), &probes.concat(), hooks)?;
         let connections = match Connections::open() {
             Ok(connections) => Some(connections),
             Err(error) => {

@@ -59,6 +59,10 @@ pub struct Status {
     /// Events that came too fast to be counted: all else is short of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_lost: Option<u64>,
+    /// How often the host's connections changed faster than was heard, so that they were read anew.
+    /// Known where frames are the host's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_unheard: Option<u64>,
     /// The interfaces, where frames go in and where they go out.
     pub interfaces: Vec<InterfaceStatus>,
     /// The directions that have a plan; of routers all ways through them, as one.

@@ -103,6 +103,8 @@ pub struct Counts {
     pub interfaces: Vec<Statistics>,
     /// By port at which they arrived, what was lost of frames that had to be cut.
     pub cut: Vec<Cut>,
+    /// How often the host's connections changed faster than was heard, if they are known.
+    pub connections_unheard: Option<u64>,
     /// Of routers: by class, how many packets are queued.
     pub queued: Vec<u64>,
     /// Of routers: how often inputs got out of step.

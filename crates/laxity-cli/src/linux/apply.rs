@@ -24,6 +24,7 @@ use crate::args::Apply;
 use crate::failure::Failure;
 use crate::{Promises, input, print, show, terminal};
 
+use super::own_command;
 use difference::Difference;
 
 /// The most remarks that are shown.
@@ -222,13 +223,7 @@ fn hold(session: &Session, record: &Record, settled: Option<&Record>) -> Result<
 
 /// The command of a guardian.
 fn guarding(arguments: &Apply) -> Command {
-    let program = std::env::current_exe().unwrap_or_else(|_| "laxity".into());
-    let is_python =
-        program.file_name().is_some_and(|name| name.to_string_lossy().contains("python"));
-    let mut command = Command::new(program);
-    if is_python {
-        command.args(["-m", "laxity"]);
-    }
+    let mut command = own_command();
     command.args(["apply", "--guard", "--dev", &arguments.interface]);
     if let Some(within) = arguments.confirm {
         command.args(["--confirm", &format!("{}ns", within.0)]);

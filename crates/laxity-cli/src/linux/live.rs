@@ -2,24 +2,34 @@
 
 use std::path::Path;
 
+use laxity_linux::host_link::{self, Hooks};
 use laxity_linux::interface::Interface;
 use laxity_live::process::PlanText;
 
 use super::forwarding::{forward, is_admitted, read};
-use super::{demo, routers};
+use super::{demo, own_command, routers};
 use crate::Promises;
 use crate::args::Live;
 use crate::failure::Failure;
 
 /// Carries the command out.
 pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
+    if arguments.guard {
+        host_link::guard().map_err(Failure::system)?;
+        return Ok(Promises::Kept);
+    }
     let Some(plan) = &arguments.plan else { return demo::run(arguments) };
     if let Some(dev) = &arguments.dev {
         let Some(plans) = admitted([Some(plan), arguments.ingress.as_deref()])? else {
             return Ok(Promises::Broken);
         };
         let interface = Interface::named(dev).map_err(Failure::input)?;
-        return forward(arguments, &[dev], |daemon, keeper| daemon.host(interface, plans, keeper));
+        let mut guardian = own_command();
+        guardian.args(["live", "--guard"]);
+        let hooks = Hooks { guardian, without_tcx: arguments.clsact };
+        return forward(arguments, &[dev], |daemon, keeper| {
+            daemon.host(interface, plans, hooks, keeper)
+        });
     }
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return routers::run(arguments, plan);

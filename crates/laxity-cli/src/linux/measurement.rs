@@ -226,6 +226,11 @@ pub(crate) fn losses_text(status: &Status) -> String {
     if let Some(lost @ 1..) = status.events_lost {
         text += &format!("{lost} events came too fast to be counted.\n");
     }
+    if let Some(unheard @ 1..) = status.connections_unheard {
+        let times = if unheard == 1 { "once".into() } else { format!("{unheard} times") };
+        text +=
+            &format!("Connections changed faster than was heard, {times}: they were read anew.\n");
+    }
     text
 }
 

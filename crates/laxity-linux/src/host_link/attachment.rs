@@ -1,131 +1,61 @@
-//! Programs at an interface, and a thread that attaches them.
-//!
-//! An interface that was removed and comes back takes its programs anew, when the process has long
-//! given up what that takes. So a thread of its own keeps the descriptors and may do nothing else.
+//! Programs while they are at an interface.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::os::fd::OwnedFd;
 
-use crate::bpf;
-use crate::sandbox::Sandbox;
+use super::filters::Filters;
+use super::links::Links;
 
 /// Where a program is attached to an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hook {
-    /// Where frames arrive: `BPF_TCX_INGRESS`.
-    Ingress = 46,
-    /// Where they are sent: `BPF_TCX_EGRESS`.
-    Egress = 47,
+    /// Where frames arrive.
+    Ingress,
+    /// Where they are sent.
+    Egress,
 }
-
-/// `BPF_F_BEFORE`: other programs see a frame once, when it has been scheduled.
-const FIRST: u32 = 1 << 3;
 
 /// The programs of an interface.
 #[derive(Debug)]
 pub(super) struct Programs {
     /// Those at the interface itself.
     pub own: Vec<(Hook, OwnedFd)>,
-    /// What frames that come back to the host take at their TAP device: that device, the program,
-    /// and the map in which the interface stands.
-    pub returning: Option<(u32, OwnedFd, OwnedFd)>,
+    /// What frames that come back to the host take at their TAP device: the program, and the map
+    /// in which the interface stands.
+    pub returning: Option<(OwnedFd, OwnedFd)>,
+    /// The number of the TAP device.
+    pub tap: u32,
 }
 
-/// Programs while they are attached. They are detached when it is dropped or the process ends.
+/// What attaches the programs. They are taken off when it is dropped or the process ends.
 #[derive(Debug)]
-pub(super) struct Attachment {
-    requests: Option<Sender<Option<u32>>>,
-    answers: Receiver<io::Result<()>>,
-    thread: Option<JoinHandle<()>>,
+pub(super) enum Attachment {
+    /// By tcx, and the kernel takes them off.
+    Links(Links),
+    /// As filters, which a second process takes off.
+    Filters(Filters),
 }
 
 impl Attachment {
-    /// Starts the thread, in the network namespace of the calling one.
-    ///
-    /// # Errors
-    /// If there is no thread, or it does not get rid of its privileges.
-    pub(super) fn start(programs: Programs) -> io::Result<Self> {
-        let (requests, requested) = mpsc::channel();
-        let (answer, answers) = mpsc::channel();
-        let thread = thread::Builder::new().name("hooks".into()).spawn(move || {
-            let entered = Sandbox::new().call(libc::SYS_bpf).enter();
-            let is_confined = entered.is_ok();
-            let sent = answer.send(entered.map(drop).map_err(io::Error::other));
-            if is_confined && sent.is_ok() {
-                serve(&programs, &requested, &answer);
-            }
-        })?;
-        let attachment = Attachment { requests: Some(requests), answers, thread: Some(thread) };
-        attachment.answer()?;
-        Ok(attachment)
-    }
-
-    /// Attaches the programs to the interface of this number.
+    /// Attaches the programs to the interface of this number, and takes them off from another.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn attach(&self, interface: u32) -> io::Result<()> {
-        self.ask(Some(interface))
+    pub(super) fn attach(&mut self, interface: u32) -> io::Result<()> {
+        match self {
+            Attachment::Links(links) => links.attach(interface),
+            Attachment::Filters(filters) => filters.attach(interface),
+        }
     }
 
     /// Takes the programs off.
     ///
     /// # Errors
-    /// If the thread has ended, and with it the attachment.
-    pub(super) fn detach(&self) -> io::Result<()> {
-        self.ask(None)
-    }
-
-    fn ask(&self, interface: Option<u32>) -> io::Result<()> {
-        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(interface).is_ok());
-        if sent { self.answer() } else { Err(gone()) }
-    }
-
-    fn answer(&self) -> io::Result<()> {
-        self.answers.recv().unwrap_or_else(|_| Err(gone()))
-    }
-}
-
-impl Drop for Attachment {
-    /// Frames pass before what takes them is gone.
-    fn drop(&mut self) {
-        self.requests = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+    /// If what attaches them has ended.
+    pub(super) fn detach(&mut self) -> io::Result<()> {
+        match self {
+            Attachment::Links(links) => links.detach(),
+            Attachment::Filters(filters) => filters.detach(),
         }
-    }
-}
-
-fn gone() -> io::Error {
-    io::Error::other("the thread that attaches programs has ended")
-}
-
-fn serve(programs: &Programs, requested: &Receiver<Option<u32>>, answer: &Sender<io::Result<()>>) {
-    // Held for what they do.
-    let mut _links = Vec::new();
-    while let Ok(interface) = requested.recv() {
-        // One program is attached to a place once.
-        _links = Vec::new();
-        let attached = interface.map_or(Ok(Vec::new()), |interface| programs.attach(interface));
-        let answered = answer.send(attached.map(|attached| _links = attached));
-        if answered.is_err() {
-            return;
-        }
-    }
-}
-
-impl Programs {
-    fn attach(&self, interface: u32) -> io::Result<Vec<OwnedFd>> {
-        let mut links = Vec::new();
-        if let Some((tap, program, map)) = &self.returning {
-            bpf::put(map.as_fd(), 0, interface)?;
-            links.push(bpf::link(program.as_fd(), *tap, Hook::Ingress as u32, FIRST)?);
-        }
-        for (hook, program) in &self.own {
-            links.push(bpf::link(program.as_fd(), interface, *hook as u32, FIRST)?);
-        }
-        Ok(links)
     }
 }

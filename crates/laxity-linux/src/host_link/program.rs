@@ -5,15 +5,16 @@
 //! them arrive at the interface.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::prefix::{self, Prefix};
 use crate::bpf::{self, instruction};
 
 /// `BPF_PROG_TYPE_SCHED_CLS`.
 const CLASSIFIER: u32 = 3;
-/// `BPF_MAP_TYPE_ARRAY`.
+/// `BPF_MAP_TYPE_ARRAY` and `BPF_MAP_TYPE_DEVMAP`, whose devices leave it when they are gone.
 const ARRAY: u32 = 2;
+const DEVICES: u32 = 14;
 
 /// What tells a frame that has been scheduled.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +27,16 @@ pub(super) enum Scheduled<'a> {
 
 /// Where frames go that have not been scheduled, and how they are told apart there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Destination {
+pub(super) struct Destination<'a> {
     /// The TAP device.
     pub tap: u32,
     /// The number with which prefixes begin.
     pub magic: u64,
     /// Whether frames at the interface begin with an Ethernet header; if not, they get one.
     pub is_ethernet: bool,
+    /// For a program that outlives the TAP device: a map in which it [is](presence), as long as it
+    /// is there. Frames pass without it.
+    pub presence: Option<BorrowedFd<'a>>,
 }
 
 /// A map that holds the number of the interface at which frames arrive that come back to the host.
@@ -40,8 +44,15 @@ pub(super) fn arrival_map() -> io::Result<OwnedFd> {
     bpf::map(ARRAY, 1)
 }
 
+/// A map in which a device is until it is gone.
+pub(super) fn presence(device: u32) -> io::Result<OwnedFd> {
+    let map = bpf::map(DEVICES, 1)?;
+    bpf::put(map.as_fd(), 0, device)?;
+    Ok(map)
+}
+
 /// Loads the program that takes frames to a TAP device.
-pub(super) fn taking(scheduled: Scheduled<'_>, to: Destination) -> io::Result<OwnedFd> {
+pub(super) fn taking(scheduled: Scheduled<'_>, to: Destination<'_>) -> io::Result<OwnedFd> {
     match bpf::load(CLASSIFIER, &take(scheduled, to, true)) {
         // A kernel without control groups of sockets does not know what asks for them.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
@@ -49,6 +60,13 @@ pub(super) fn taking(scheduled: Scheduled<'_>, to: Destination) -> io::Result<Ow
         }
         loaded => loaded,
     }
+}
+
+/// Loads a program that lets every frame pass.
+pub(super) fn passing() -> io::Result<OwnedFd> {
+    let mut program = Assembler::default();
+    program.value(RESULT, GO_ON).exit();
+    bpf::load(CLASSIFIER, &program.instructions)
 }
 
 /// Loads the program that has frames of a TAP device arrive at the interface in the map, with this
@@ -88,7 +106,10 @@ const STACK: u8 = 10;
 /// Where a program may jump to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Label {
+    /// For a frame that has been scheduled.
     Passes,
+    /// For a frame that nobody would schedule.
+    Untouched,
     Dropped,
 }
 
@@ -100,10 +121,10 @@ struct Assembler {
     jumps: Vec<(usize, Label)>,
 }
 
-fn take(scheduled: Scheduled<'_>, to: Destination, with_cgroups: bool) -> Vec<u64> {
+fn take(scheduled: Scheduled<'_>, to: Destination<'_>, with_cgroups: bool) -> Vec<u64> {
     /// Whole words that take the prefix and an Ethernet header.
     const ROOM: i16 = -72;
-    let Destination { tap, magic, is_ethernet } = to;
+    let Destination { tap, magic, is_ethernet, presence } = to;
     let mut program = Assembler::default();
     program.begin();
     match scheduled {
@@ -117,6 +138,9 @@ fn take(scheduled: Scheduled<'_>, to: Destination, with_cgroups: bool) -> Vec<u6
             program.load_word(1, CONTEXT, MARK).number(2, mark.into());
             program.jump_if_equal(1, 2, Label::Passes);
         }
+    }
+    if let Some(presence) = presence {
+        program.look_up(presence.as_raw_fd()).jump_if_zero(Label::Untouched);
     }
     for word in (ROOM..0).step_by(8) {
         program.zero(word);
@@ -147,6 +171,7 @@ fn take(scheduled: Scheduled<'_>, to: Destination, with_cgroups: bool) -> Vec<u6
     if let Scheduled::Mark(_) = scheduled {
         program.value(1, 0).set_context(MARK, 1);
     }
+    program.label(Label::Untouched);
     program.value(RESULT, GO_ON).exit();
     program.label(Label::Dropped);
     program.value(RESULT, DROP).exit();
@@ -154,12 +179,10 @@ fn take(scheduled: Scheduled<'_>, to: Destination, with_cgroups: bool) -> Vec<u6
 }
 
 fn give_back(map: i32, mark: u32) -> Vec<u64> {
-    const KEY: i16 = -8;
     let mut program = Assembler::default();
     program.begin();
     program.number(1, mark.into()).set_context(MARK, 1);
-    program.zero(KEY).map(1, map).stack(2, KEY).call(MAP_LOOKUP);
-    program.jump_if_zero(Label::Dropped);
+    program.look_up(map).jump_if_zero(Label::Dropped);
     program.load_word(1, RESULT, 0).value(2, INGRESS).call(REDIRECT).exit();
     program.label(Label::Dropped);
     program.value(RESULT, DROP).exit();
@@ -192,6 +215,12 @@ impl Assembler {
 
     fn map(&mut self, to: u8, descriptor: i32) -> &mut Self {
         self.add(0x18, to, MAP_DESCRIPTOR, 0, descriptor).add(0, 0, 0, 0, 0)
+    }
+
+    /// What is in a map under 0.
+    fn look_up(&mut self, map: i32) -> &mut Self {
+        const KEY: i16 = -8;
+        self.zero(KEY).map(1, map).stack(2, KEY).call(MAP_LOOKUP)
     }
 
     /// A pointer into the stack.
@@ -271,10 +300,13 @@ mod tests {
 
     #[test]
     fn every_jump_leads_to_an_end() {
-        let to = Destination { tap: 7, magic: u64::MAX, is_ethernet: false };
+        let map = io::stdin();
+        let presence = Some(map.as_fd());
+        let to = Destination { tap: 7, magic: u64::MAX, is_ethernet: false, presence };
         let programs = [
             take(Scheduled::Sockets(&[1, 2, 3]), to, true),
             take(Scheduled::Mark(5), to, false),
+            take(Scheduled::Mark(5), Destination { presence: None, ..to }, false),
             give_back(3, 5),
         ];
         for program in programs {
@@ -285,8 +317,6 @@ mod tests {
             let targets: Vec<usize> = jumps.map(|target| target as usize).collect();
             assert!(!targets.is_empty());
             for target in targets {
-                // After an end comes what sets the result of the next.
-                assert_eq!(parts(program[target - 1]).0, 0x95);
                 assert_eq!(parts(program[target]).0, 0xb7);
             }
             assert_eq!(parts(program[program.len() - 1]).0, 0x95);

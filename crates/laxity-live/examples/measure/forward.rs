@@ -1,13 +1,14 @@
 //! What forwards.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use laxity::units::Nanos;
 use laxity_forward::{Forwarder, Settings};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::Backend;
-use laxity_linux::host_link::HostLink;
+use laxity_linux::host_link::{Hooks, HostLink};
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::priority;
 use laxity_linux::xdp::{self, Xdp};
@@ -17,6 +18,9 @@ use laxity_plan::Plan;
 use crate::place::Place;
 use crate::sender::Sender;
 use crate::{Interfaces, OTHER_CORE, Way};
+
+/// The word by which this program is the guardian of another.
+pub(crate) const GUARD: &str = "guard";
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -58,7 +62,11 @@ fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
             let is_ingress = at == Interfaces::Ingress;
             let end = if is_ingress { &a } else { &b };
             bridged(place, || {
-                let open = || HostLink::open(end, is_ingress, &options);
+                let mut guardian = Command::new(std::env::current_exe()?);
+                guardian.arg(GUARD);
+                let without_tcx = std::env::var_os("LAXITY_WITHOUT_TCX").is_some();
+                let hooks = Hooks { guardian, without_tcx };
+                let open = || HostLink::open(end, is_ingress, &options, hooks);
                 let mut link = place.between.run(open)??;
                 link.take_hold()?;
                 what.with(link)

@@ -85,6 +85,9 @@ const OTHER_CORE: usize = 1;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let what = words.next().unwrap_or_else(|| "all".into());
+    if what == forward::GUARD {
+        return Ok(laxity_linux::host_link::guard()?);
+    }
     let rounds = words.next().and_then(|word| word.parse().ok()).unwrap_or(3);
     if what != "latency" {
         rate::measure(rounds)?;

@@ -31,6 +31,11 @@ impl FrameReader {
         self.connections.as_mut().map_or(Ok(()), Connections::hear)
     }
 
+    /// How often connections changed faster than was heard, if they are known.
+    pub(super) fn unheard(&self) -> Option<u64> {
+        self.connections.as_ref().map(Connections::unheard)
+    }
+
     /// What becomes readable when connections begin or end.
     pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.connections.as_ref().map(AsFd::as_fd)

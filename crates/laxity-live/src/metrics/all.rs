@@ -42,6 +42,13 @@ pub const METRICS: &[Metric] = &[
             status.events_lost.into_iter().for_each(|count| tell(&[], Whole(count)))
         }),
     ),
+    Metric::counter(
+        "laxity_connections_unheard",
+        "How often the host's connections changed faster than was heard, so that they were read anew.",
+        Any(&[], |status, tell| {
+            status.connections_unheard.into_iter().for_each(|count| tell(&[], Whole(count)))
+        }),
+    ),
     Metric::gauge(
         "laxity_interface_up",
         "Whether frames pass at the interface.",

@@ -157,6 +157,7 @@ fn status<T: Task>(
         reloads: Some(reloads),
         reloads_refused: Some(reloads_refused),
         events_lost: Some(task.lost()),
+        connections_unheard: counts.connections_unheard,
         interfaces: links.status(&counts.interfaces, &counts.cut),
         ways,
         network,

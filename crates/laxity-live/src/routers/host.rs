@@ -293,7 +293,7 @@ impl<B: Backend> Host<B> {
         }
         let interfaces = interfaces.collect::<io::Result<_>>()?;
         let cut = cutters.iter().map(Cutter::lost).collect();
-        Ok(Counts { interfaces, cut, queued, losses, unknown })
+        Ok(Counts { interfaces, cut, queued, losses, unknown, connections_unheard: None })
     }
 
     /// Follows the plan of other routers of the same nodes, which get what is no longer followed.

@@ -118,6 +118,7 @@ mod tests {
             reloads: None,
             reloads_refused: None,
             events_lost: None,
+            connections_unheard: None,
             interfaces: Vec::new(),
             ways: vec![WayStatus {
                 way: "out".into(),

@@ -82,6 +82,7 @@ fn what_is_not_known_is_absent() {
         "laxity_real_time",
         "laxity_reloads",
         "laxity_events_lost",
+        "laxity_connections_unheard",
         "laxity_interface_up",
         "laxity_interface_sent",
         "laxity_lateness",

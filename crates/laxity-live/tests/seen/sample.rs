@@ -59,6 +59,7 @@ pub(crate) fn status(classes: usize) -> Status {
         reloads: Some(1),
         reloads_refused: Some(2),
         events_lost: Some(0),
+        connections_unheard: Some(0),
         interfaces: vec![interface("a"), interface("b")],
         ways: vec![WayStatus {
             way: "out".into(),
@@ -86,6 +87,7 @@ pub(crate) fn watched(classes: usize) -> Status {
     let mut status = status(classes);
     (status.real_time, status.events_lost) = (None, None);
     (status.reloads, status.reloads_refused) = (None, None);
+    status.connections_unheard = None;
     for interface in &mut status.interfaces {
         (interface.up, interface.sent, interface.unseen) = (None, None, Some(3));
         interface.lost.clear();

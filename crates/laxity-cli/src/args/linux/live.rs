@@ -29,13 +29,13 @@ CAP_SYS_NICE to be on time; gives up all privileges once the interfaces are open
 Guides: docs/live.md, docs/router.md")]
 pub(crate) struct Live {
     /// The plan of what is sent at --out, or of a network.
-    #[arg(required_unless_present = "demo")]
+    #[arg(required_unless_present_any = ["demo", "guard"])]
     pub plan: Option<PathBuf>,
     /// Where the frames arrive that the plan is for.
-    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["dev", "port", "demo"])]
+    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["dev", "port", "demo", "guard"])]
     pub from: Option<String>,
     /// Where they leave: the interface before the link.
-    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["dev", "port", "demo"])]
+    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["dev", "port", "demo", "guard"])]
     pub to: Option<String>,
     /// A plan for the way back. Without one frames go as they come.
     #[arg(long, value_name = "PLAN")]
@@ -69,6 +69,12 @@ pub(crate) struct Live {
     pub monitoring: Monitoring,
     #[command(flatten)]
     pub demo: Demo,
+    /// With --dev: take frames as on a kernel before 6.6.
+    #[arg(long, hide = true, requires = "dev")]
+    pub clsact: bool,
+    /// Be the process that takes programs off an interface.
+    #[arg(long, hide = true, conflicts_with_all = ["plan", "dev", "port", "demo"])]
+    pub guard: bool,
 }
 
 /// How a link runs, and what is kept of it.

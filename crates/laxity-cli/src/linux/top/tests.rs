@@ -62,6 +62,7 @@ fn status(seconds: u64) -> Status {
         reloads: Some(1),
         reloads_refused: Some(2),
         events_lost: Some(0),
+        connections_unheard: None,
         interfaces: ["eth1", "eth0"]
             .map(|name| InterfaceStatus { name: name.into(), up: Some(true), ..Default::default() })
             .into(),

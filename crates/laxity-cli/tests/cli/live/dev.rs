@@ -95,24 +95,34 @@ impl Lab {
         let forwards = ["ipv4/ip_forward", "ipv6/conf/all/forwarding"];
         forwards.iter().for_each(|setting| set(&router, setting, "1"));
         let lab = Lab { router, provider, hosts };
-        lab.firewall(FIREWALL);
+        load(&lab.router, FIREWALL);
         Some(lab)
-    }
-
-    fn firewall(&self, rules: &str) {
-        let load = || {
-            let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn()?;
-            nft.stdin.take().expect("it is piped").write_all(rules.as_bytes())?;
-            nft.wait()
-        };
-        assert!(self.router.run(load).unwrap().unwrap().success());
     }
 
     /// What the router's tools show.
     fn shown(&self) -> String {
-        let shown =
-            ["ip link", "ip addr", "ip route", "ip -6 route", "tc qdisc", "nft list ruleset"];
+        let shown = [
+            "ip link",
+            "ip addr",
+            "ip route",
+            "ip -6 route",
+            "tc qdisc",
+            "tc filter show dev wan ingress",
+            "tc filter show dev wan egress",
+            "nft list ruleset",
+        ];
         shown.map(|command| run(&self.router, command)).concat()
+    }
+
+    /// Waits until the router's tools show this, for a second at most; tells how long it took.
+    fn shows(&self, wanted: &str) -> Duration {
+        let began = Instant::now();
+        while self.shown() != wanted {
+            if began.elapsed() > Duration::from_secs(1) {
+                assert_eq!(self.shown(), wanted);
+            }
+        }
+        began.elapsed()
     }
 
     /// Bytes that have come to the provider, and to the hosts inside.
@@ -255,9 +265,18 @@ fn a_router_keeps_its_connections_and_the_plan_sees_who_is_inside() {
 /// An uplink that gets another address, goes down, and is removed and made again.
 #[test]
 fn an_uplink_changes_while_it_is_shaped() {
+    changes(&["--ingress", "down.toml"]);
+}
+
+#[test]
+fn an_uplink_without_tcx_changes_while_it_is_shaped() {
+    changes(&["--ingress", "down.toml", "--clsact"]);
+}
+
+fn changes(arguments: &[&str]) {
     let Some(lab) = Lab::new() else { return };
     let folder = folder();
-    let mut shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml"]);
+    let mut shaper = Shaper::start(&lab, &folder, arguments);
     lab.call(&lab.hosts[0], "198.51.100.1:5000", 3);
     run(&lab.router, "ip addr del 198.51.100.2/24 dev wan");
     run(&lab.router, "ip addr add 198.51.100.77/24 dev wan");
@@ -282,6 +301,16 @@ fn an_uplink_changes_while_it_is_shaped() {
 /// Killed while both ways are busy: connectivity is back within a second, and nothing is left.
 #[test]
 fn a_router_is_as_it_was_when_the_process_is_killed() {
+    killed(&["--ingress", "down.toml"]);
+}
+
+/// The same as on a kernel before 6.6, where what is left is taken away by a guardian.
+#[test]
+fn a_router_without_tcx_is_as_it_was_when_the_process_is_killed() {
+    killed(&["--ingress", "down.toml", "--clsact"]);
+}
+
+fn killed(arguments: &[&str]) {
     let Some(lab) = Lab::new() else { return };
     let folder = folder();
     let before = lab.shown();
@@ -289,7 +318,7 @@ fn a_router_is_as_it_was_when_the_process_is_killed() {
     let mut longest = Duration::ZERO;
     for number in 0..kills {
         let [near, far] = lab.connect(&lab.hosts[0], "198.51.100.1:80");
-        let mut shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml"]);
+        let mut shaper = Shaper::start(&lab, &folder, arguments);
         // At other moments of its life each time: 0 to 99 ms.
         let moment = Duration::from_millis(number * 37 % 100);
         thread::scope(|scope| {
@@ -299,12 +328,66 @@ fn a_router_is_as_it_was_when_the_process_is_killed() {
             let killed = Instant::now();
             lab.call(&lab.hosts[1], "198.51.100.1:5003", 1);
             longest = longest.max(killed.elapsed());
+            lab.shows(&before);
         });
         shaper.running.0.wait().unwrap();
-        assert_eq!(lab.shown(), before);
     }
     println!("{kills} kills, connectivity back after at most {longest:?}");
     assert!(longest < Duration::from_secs(1), "{longest:?}");
+}
+
+/// As before Linux 6.6: filters of others and their qdisc stay, and where the guardian is killed,
+/// too, frames pass all the same and the next start takes away what it left.
+#[test]
+fn filters_of_others_stay_without_tcx() {
+    let Some(lab) = Lab::new() else { return };
+    let folder = folder();
+    let arguments = ["--ingress", "down.toml", "--clsact"];
+    run(&lab.router, "tc qdisc add dev wan clsact");
+    let other = "pref 5 protocol ip u32 match ip dport 9 0xffff flowid 1:1";
+    run(&lab.router, &format!("tc filter add dev wan egress {other}"));
+    let before = lab.shown();
+    let shaper = Shaper::start(&lab, &folder, &arguments);
+    assert!(run(&lab.router, "tc filter show dev wan egress").contains("laxity direct-action"));
+    lab.call(&lab.hosts[0], "198.51.100.1:5000", 3);
+    let printed = shaper.end();
+    assert_eq!(arrived(&printed, "call"), 3, "{printed}");
+    assert_eq!(lab.shown(), before);
+
+    let mut shaper = Shaper::start(&lab, &folder, &arguments);
+    let guardian = children(shaper.running.0.id());
+    run(&lab.router, &format!("kill -KILL {guardian}"));
+    shaper.running.0.kill().unwrap();
+    shaper.running.0.wait().unwrap();
+    lab.call(&lab.hosts[0], "198.51.100.1:5003", 1);
+    assert_ne!(lab.shown(), before);
+    Shaper::start(&lab, &folder, &arguments).end();
+    assert_eq!(lab.shown(), before);
+
+    run(&lab.router, "tc filter add dev wan ingress pref 1 protocol ip u32 match u32 0 0");
+    assert_refused(&lab, &folder, "they are filters of priority 1, which others have");
+    run(&lab.router, "tc qdisc del dev wan clsact");
+    run(&lab.router, "tc qdisc add dev wan ingress");
+    assert_refused(&lab, &folder, "the place of its qdisc `ingress`");
+}
+
+fn assert_refused(lab: &Lab, folder: &Folder, why: &str) {
+    let before = lab.shown();
+    let arguments = ["live", "up.toml", "--dev", "wan", "--clsact", "--priority", "0"];
+    let refused = lab.router.run(|| folder.command(&arguments).output().unwrap()).unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains(why), "{said}");
+    assert_eq!(lab.shown(), before);
+}
+
+/// The children of a process.
+fn children(process: u32) -> String {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let of = |thread: std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("children")).unwrap_or_default()
+    };
+    threads.map(|thread| of(thread.unwrap())).collect::<String>().trim().to_string()
 }
 
 /// Uploads and downloads by 16 flows each, over 5 and 20 Mbit/s, and a call beside them.
@@ -367,6 +450,142 @@ fn pump([from, to]: [&TcpStream; 2], ends: Instant) {
         });
         let mut heard = vec![0; 65_536];
         while { to }.read(&mut heard).is_ok_and(|count| count > 0) {}
+    });
+}
+
+/// As CAKE is by default: shared by hosts at both ends.
+const CAKE: &str = "version = 1
+link.rate = '30mbit'
+scheduler.kind = 'cake'
+[class.rest]
+";
+
+/// The same in what deadlines leave.
+const EDF_OVER_CAKE: &str = "version = 1
+link.rate = '30mbit'
+scheduler = { kind = 'edf', best-effort-order = 'cake' }
+[class.call]
+deadline = '10ms'
+arrival = { bucket = '600b', rate = '200kbit', packet = '300b' }
+match = 'udp port 5000'
+[class.rest]
+";
+
+/// Behind the link: what came to the server of the first host, and to those of the second.
+const UPLOADS: &str = "table ip shares {
+    counter first { }
+    counter second { }
+    chain came {
+        type filter hook input priority filter;
+        ip daddr 198.51.100.101 counter name first
+        ip daddr 198.51.100.102-198.51.100.117 counter name second
+    }
+}
+";
+
+/// The same of what goes on to the hosts.
+const DOWNLOADS: &str = "table ip shares {
+    counter first { }
+    counter second { }
+    chain came {
+        type filter hook forward priority filter;
+        ip daddr 192.168.7.11 counter name first
+        ip daddr 192.168.7.12 counter name second
+    }
+}
+";
+
+/// One flow of a host beside 16 of another, also when the router's address changes.
+#[test]
+fn hosts_share_whatever_their_number_of_flows() {
+    let Some(lab) = Lab::new() else { return };
+    let folder = folder();
+    for flow in 0..17 {
+        run(&lab.provider, &format!("ip addr add 198.51.100.{}/24 dev eth", 101 + flow));
+    }
+    load(&lab.provider, UPLOADS);
+    load(&lab.router, DOWNLOADS);
+    for (name, plan) in [("cake", CAKE), ("edf over cake", EDF_OVER_CAKE)] {
+        std::fs::write(folder.path("up.toml"), plan).unwrap();
+        std::fs::write(folder.path("down.toml"), plan).unwrap();
+        let shaper = Shaper::start(&lab, &folder, &["--ingress", "down.toml", "--priority", "50"]);
+        [true, false].into_iter().for_each(|is_up| assert_halves(&lab, name, is_up));
+        if name == "cake" {
+            run(&lab.router, "ip addr del 198.51.100.2/24 dev wan");
+            run(&lab.router, "ip addr add 198.51.100.77/24 dev wan");
+            lab.call(&lab.hosts[0], "198.51.100.1:5003", 1);
+            assert_halves(&lab, "cake, after a change of address", true);
+        }
+        shaper.end();
+    }
+}
+
+/// Has one flow of the first host and 16 of the second, each with another server, fill the way up
+/// or that down, where each host gets half of it within 2 % of the link. A single flow has nothing to send where
+/// the machine stalls, so it may try again.
+fn assert_halves(lab: &Lab, what: &str, is_up: bool) {
+    assert!((0..4).any(|_| are_halves(lab, what, is_up)), "{what}");
+}
+
+fn are_halves(lab: &Lab, what: &str, is_up: bool) -> bool {
+    let flows = (0..17).map(|flow: usize| {
+        let [near, far] =
+            lab.connect(&lab.hosts[flow.min(1)], &format!("198.51.100.{}:90", 101 + flow));
+        if is_up { [near, far] } else { [far, near] }
+    });
+    let flows: Vec<[TcpStream; 2]> = flows.collect();
+    let (settled, measured) = (Duration::from_millis(800), Duration::from_millis(1600));
+    let ends = Instant::now() + settled + measured + Duration::from_millis(100);
+    let counts = || counted(if is_up { &lab.provider } else { &lab.router });
+    let [before, after] = thread::scope(|scope| {
+        for [from, to] in &flows {
+            scope.spawn(move || fill([from, to], ends));
+        }
+        [settled, measured].map(|time| {
+            thread::sleep(time);
+            counts()
+        })
+    });
+    let [first, second] = [0, 1].map(|host| (after[host] - before[host]) as f64);
+    let share = first / (first + second);
+    let rate = (first + second) * 8.0 / measured.as_secs_f64() / 1e6;
+    let way = if is_up { "up" } else { "down" };
+    println!(
+        "{what}, {way}: one flow gets {:.2} % of {rate:.1} Mbit/s beside sixteen",
+        share * 100.0
+    );
+    (0.48..0.52).contains(&share)
+}
+
+/// Bytes of the first and the second host, with those of Ethernet's headers.
+fn counted(at: &Namespace) -> [u64; 2] {
+    let counters = run(at, "nft list counters table ip shares");
+    let bytes = |name: &str| {
+        let (_, counter) = counters.split_once(&format!("counter {name}")).unwrap();
+        let count = |unit: &str| {
+            let mut words = counter.split_whitespace().skip_while(|word| *word != unit);
+            words.nth(1).unwrap().parse::<u64>().unwrap()
+        };
+        count("bytes") + 14 * count("packets")
+    };
+    ["first", "second"].map(bytes)
+}
+
+/// Sends from the one end and reads at the other until then.
+fn fill([from, to]: [&TcpStream; 2], ends: Instant) {
+    let patience = Some(Duration::from_millis(50));
+    from.set_write_timeout(patience).unwrap();
+    to.set_read_timeout(patience).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while Instant::now() < ends {
+                let _full = { from }.write(&[0; 20_000]);
+            }
+        });
+        let mut heard = vec![0; 65_536];
+        while Instant::now() < ends {
+            let _none = { to }.read(&mut heard);
+        }
     });
 }
 
@@ -438,6 +657,16 @@ fn namespace() -> Namespace {
 fn set(within: &Namespace, setting: &str, value: &str) {
     let path = format!("/proc/sys/net/{setting}");
     within.run(|| std::fs::write(path, value)).unwrap().unwrap();
+}
+
+/// Gives a firewall these rules, too.
+fn load(at: &Namespace, rules: &str) {
+    let load = || {
+        let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn()?;
+        nft.stdin.take().expect("it is piped").write_all(rules.as_bytes())?;
+        nft.wait()
+    };
+    assert!(at.run(load).unwrap().unwrap().success());
 }
 
 fn give(to: &Namespace, interface: &str, v4: &str, v6: &str) {

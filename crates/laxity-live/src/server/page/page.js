@@ -284,6 +284,7 @@ function showFacts(status) {
   const losses = lost.map((it) => `Lost at ${it.name}: ${reasons(it.lost)}.`);
   for (const { name, unseen } of status.interfaces) if (unseen) losses.push(`${unseen} frames at ${name} passed unseen.`);
   if (status.events_lost) losses.push(`${status.events_lost} events came too fast to be counted.`);
+  if (status.connections_unheard) losses.push(`Connections changed faster than was heard (${status.connections_unheard} times): they were read anew.`);
   document.querySelector("#losses").textContent = losses.join(" ");
 }
 
