@@ -40,6 +40,8 @@ pub struct TinProof {
     /// Why it is sure of nothing.
     #[serde(serialize_with = "name")]
     pub unbounded: Option<Unbounded>,
+    /// A class of it without an arrival curve, for which no class of the tin has a bound.
+    pub unknown: Option<String>,
     /// The hosts that share it, as far as sources name them.
     pub hosts: usize,
     /// What each of these gets at least while all of them send, in bits per second, of what new
@@ -71,6 +73,8 @@ impl TinProof {
             plan.leaves().filter(|(_, class)| plan.tin(class) == Some(number)).collect();
         let longest = classes.iter().map(|(_, class)| plan.max_packet(class)).max()?;
         let hosts = hosts(settings.isolation, classes.iter().map(|(_, class)| *class));
+        let unknown =
+            classes.iter().find(|(_, class)| class.arrival_under(&plan.scheduler).is_none());
         let sure = guarantee.as_ref().ok();
         let rate_bps = sure.and_then(TinGuarantee::rate).map(|rate| rate.0);
         let is_split = settings.isolation != Isolation::Flowblind;
@@ -82,6 +86,7 @@ impl TinProof {
             rate_bps,
             latency_ns: sure.and_then(TinGuarantee::latency).map(|latency| latency.0),
             unbounded: guarantee.as_ref().err().copied(),
+            unknown: unknown.map(|(_, class)| class.name.clone()),
             hosts,
             host_bps: rate_bps.filter(|_| hosts > 1).map(|rate| rate / hosts as u64),
             new_flow_ns: alone.map(|wait| wait.0),

@@ -36,5 +36,9 @@ fn of_tin(tin: &TinProof) -> Vec<(String, String)> {
             format!("{}, and {} for each that began before it", time(alone), time(another));
         (name(", the first packet of a flow leaves within"), within)
     }));
+    details.extend(tin.unknown.as_ref().map(|class| {
+        let why = format!("nothing is known of what {class} sends");
+        (name(", no class has a delay bound"), why)
+    }));
     details
 }

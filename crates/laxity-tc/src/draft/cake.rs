@@ -29,6 +29,8 @@ pub(crate) struct CakeDraft {
 
 /// How many code points there are.
 const CODE_POINTS: u8 = 64;
+/// The least overhead of a plan, in bytes.
+const LEAST_OVERHEAD: i32 = -64;
 /// The code point of voice, by which its tin is known.
 const EF: u8 = 46;
 
@@ -62,7 +64,13 @@ impl CakeDraft {
             let text = "no-split-gso: `laxity live` takes apart what the kernel has merged";
             notes.reading(root.line, text);
         }
-        let overhead = cake.overhead.unwrap_or(root.overhead);
+        let said = cake.overhead.unwrap_or(root.overhead);
+        let overhead = if said.bytes >= LEAST_OVERHEAD { said } else { Overhead::NONE };
+        if overhead != said {
+            let bytes = Cake::from_ip(&said).0;
+            let text = format!("overhead {bytes}: a plan takes no more than 64 bytes off a frame");
+            notes.not_mapped(root.line, format!("cake: {text}"));
+        }
         let major = root.major.unwrap_or_default();
         Ok(CakeDraft { cake, link, overhead, major, contract: setup.contract })
     }

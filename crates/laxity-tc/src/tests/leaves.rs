@@ -37,7 +37,7 @@ fn a_class_that_only_shapes_is_the_link() {
         assert!(!settings.codel.ecn && flows.link.rate == Rate(8_000_000), "{flows:?}");
         assert_eq!(flows.classes.len(), 1);
         let cake = under("tc qdisc add dev eth0 parent 1:10 cake bandwidth 5mbit besteffort\n");
-        assert!(matches!(cake.scheduler, SchedulerSpec::Cake(_)));
+        assert!(matches!(cake.scheduler, SchedulerSpec::FqCodel(_)));
         assert_eq!(cake.link.rate, Rate(5_000_000));
         let drr = under(
             "tc qdisc add dev eth0 parent 1:10 handle 2: drr\n\
