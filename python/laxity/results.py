@@ -179,6 +179,7 @@ class ProvedClass(_Proved, _Flow, total=False):
     upper_limit: Slopes
     rate_bps: int
     quantum_bytes: int
+    tin: str
     level: int
     parent: str
     largest_burst_bytes: int | None

@@ -1,6 +1,7 @@
 //! What the admission tests of disciplines say of a plan on one link.
 
 mod admission;
+mod cake;
 mod class;
 mod dwcs;
 mod edf;
@@ -15,6 +16,7 @@ use laxity_plan::discipline::Kind;
 use crate::reason::{Finding, Reason};
 
 pub use admission::{Admission, Test};
+pub use cake::TinProof;
 pub use class::{ClassProof, CurveProof, StreamsProof};
 pub use dwcs::Windows;
 pub use edf::{BestEffort, Line};
@@ -53,12 +55,13 @@ fn tester(plan: &Plan) -> &'static Tester {
 
 fn tester_of(kind: Kind) -> &'static Tester {
     match kind {
-        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Tdp => &Tester::NONE,
+        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => &Tester::NONE,
         Kind::Wfq => &fair::WFQ,
         Kind::Wf2q => &fair::WF2Q,
         Kind::Drr => &fair::DRR,
         Kind::Qfq => &fair::QFQ,
         Kind::Priority => &fair::PRIORITY,
+        Kind::Cake => &cake::TESTER,
         Kind::Hfsc => &hfsc::TESTER,
         Kind::Edf => &edf::TESTER,
         Kind::Dwcs => &dwcs::TESTER,

@@ -8,7 +8,7 @@
 //! | a curve of `hfsc` is taken away | no | a curve that is not named stays |
 //! | classes of `htb`, `drr` and `qfq` | yes | their `change_class` |
 //! | what a class is part of | no | no class can be moved |
-//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke` | yes | their `change` |
+//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `cake`, `codel`, `pie`, `choke` | yes | their `change` |
 //! | `pfifo`, `bfifo` | yes | their `change` |
 //! | a `pfifo` or `bfifo` in `tbf` | with it | `tbf_change` gives it the limit (`fifo_set_limit`) |
 //! | `red` | yes, and its queue is lost | `red_change` makes a new queue |

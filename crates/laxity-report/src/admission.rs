@@ -1,6 +1,7 @@
 //! Proofs of one link as people read them: in general here, and in each discipline's own terms in a
 //! file of its own.
 
+mod cake;
 mod column;
 pub mod curves;
 mod dwcs;
@@ -10,7 +11,7 @@ mod hfsc;
 mod table;
 
 use laxity_answers::Proof;
-use laxity_answers::link::{Admission, BestEffort, Residual, Test, Trap, Windows};
+use laxity_answers::link::{Admission, BestEffort, Residual, Test, TinProof, Trap, Windows};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 
@@ -44,7 +45,7 @@ impl AdmissionView {
                     (hfsc::details(&Residual::new(plan)), words::remarks(&Trap::all(plan)))
                 }
                 Test::Dwcs(test) => (dwcs::details(&Windows::new(plan, test)), Vec::new()),
-                Test::Bounds => (Vec::new(), Vec::new()),
+                Test::Bounds => (cake::details(&TinProof::all(plan)), Vec::new()),
             },
             Proof::Network(proof) => (Vec::new(), network::proof::remarks(proof)),
             Proof::Frames(proof) => (Vec::new(), network::frames::remarks(proof)),
@@ -69,7 +70,8 @@ pub fn figures(plan: &Plan, admission: &Admission) -> Vec<CurveFigure> {
 /// The columns that a discipline adds to the table of classes.
 fn columns<'a>(kind: Kind) -> Vec<Column<'a>> {
     match kind {
-        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Tdp => Vec::new(),
+        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => Vec::new(),
+        Kind::Cake => vec![cake::tin(), fair::rate()],
         Kind::Wfq | Kind::Wf2q | Kind::Qfq => vec![fair::rate()],
         Kind::Drr => vec![fair::rate(), fair::quantum()],
         Kind::Priority => vec![fair::level()],

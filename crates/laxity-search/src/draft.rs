@@ -39,6 +39,8 @@ pub struct ClassDraft {
     pub weight: Option<u64>,
     /// `level`.
     pub level: Option<u32>,
+    /// `dscp`, as a number.
+    pub dscp: Option<u64>,
     /// `curve`.
     pub curve: Option<CurveDraft>,
     /// `real-time`.
@@ -227,6 +229,7 @@ impl ClassDraft {
         key("arrival", self.arrival.map(|arrival| arrival.text()));
         key("weight", self.weight.map(|weight| format!("{}", weight as f64 / 1e6)));
         key("level", self.level.map(|level| level.to_string()));
+        key("dscp", self.dscp.map(|dscp| dscp.to_string()));
         key("curve", self.curve.map(|curve| curve.text()));
         key("real-time", self.real_time.map(|curve| curve.text()));
         key("link-share", self.link_share.map(|curve| curve.text()));

@@ -1,5 +1,6 @@
 //! Plans drawn at random, a file for each sort.
 
+mod cake;
 mod dwcs;
 mod edf;
 mod fair;
@@ -32,7 +33,8 @@ pub fn drawing(kind: Kind) -> Option<Drawing> {
         Kind::Hfsc => Some(hfsc::draw),
         Kind::Priority => Some(priority::draw),
         // Their queues are for short waits on average.
-        Kind::FqCodel | Kind::DualPi2 | Kind::Cake => None,
+        Kind::FqCodel | Kind::DualPi2 => None,
+        Kind::Cake => Some(cake::draw),
         Kind::Edf => Some(edf::draw),
         Kind::Dwcs => Some(dwcs::draw),
         Kind::Tdp => Some(tdp::draw),

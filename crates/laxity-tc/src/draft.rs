@@ -1,6 +1,7 @@
 //! From a set-up to the text of a plan.
 
 mod below;
+pub(crate) mod cake;
 mod class;
 mod htb;
 mod link;

@@ -7,8 +7,9 @@ use laxity::units::Rate;
 use laxity_plan::error::Fault;
 use laxity_plan::{Plan, PlanError};
 
-use crate::assembly::Commands;
+use crate::assembly::{Commands, Discipline};
 use crate::contract::Contract;
+use crate::draft::cake::CakeDraft;
 use crate::draft::{Draft, shaped};
 use crate::netlink::{self, Object};
 use crate::notes::{Note, Notes};
@@ -139,10 +140,17 @@ pub(crate) fn plan_of(
     setup.contract = contract;
     let Some(root) = setup.root.take() else { return Err(Fault::new(None, "there is no set-up")) };
     let (setup, root) = shaped(setup, root, options.link_rate, &mut notes)?;
-    let draft = Draft::new(setup, root, options.link_rate, &mut notes)?;
-    let notes: Vec<Note> = notes.sorted().into_iter().map(located).collect();
     let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());
-    let plan = draft.text(&file, &notes);
+    let sorted = |notes: Notes| notes.sorted().into_iter().map(&located).collect::<Vec<Note>>();
+    let (plan, notes) = if let Discipline::Cake(cake) = root.discipline {
+        let draft = CakeDraft::new(setup, &root, cake, options.link_rate, &mut notes)?;
+        let notes = sorted(notes);
+        (draft.text(&file, &notes), notes)
+    } else {
+        let draft = Draft::new(setup, root, options.link_rate, &mut notes)?;
+        let notes = sorted(notes);
+        (draft.text(&file, &notes), notes)
+    };
     match Plan::parse(&plan, "the imported plan", Path::new("")) {
         Ok(_) => Ok(Import { plan, notes }),
         Err(error) => Err(Fault::new(None, format!("no plan came of this script: {error}"))),

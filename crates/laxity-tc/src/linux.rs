@@ -28,6 +28,7 @@
 //!
 //! [`LinkSpec::stall`]: laxity_plan::model::LinkSpec::stall
 
+mod cake;
 mod filter;
 pub mod hfsc;
 mod machine;
@@ -53,7 +54,7 @@ use weight::{QFQ_PACKETS, for_qfq};
 
 pub use machine::{Filters, Linux};
 pub use refusal::Refusal;
-pub(crate) use setup::handles;
+pub(crate) use setup::{handles, tin_handle};
 
 /// A plan as Linux carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +96,10 @@ pub fn linux_plan(plan: &Plan, linux: &Linux) -> Result<LinuxPlan, Refusal> {
 /// timer, and qfq for fair queueing.
 fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
+    if let SchedulerSpec::Cake(spec) = &mut plan.scheduler {
+        cake::round(&mut plan.link, spec, linux, remarks);
+        return plan;
+    }
     round_link(&mut plan, linux, remarks);
     replace_discipline(&mut plan, remarks);
     if plan.scheduler == SchedulerSpec::Qfq {

@@ -7,6 +7,7 @@
 //! back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
 
 mod attributes;
+mod cake;
 mod class;
 mod filter;
 mod flower;

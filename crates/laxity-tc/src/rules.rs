@@ -333,7 +333,8 @@ impl Walk<'_> {
             | Discipline::Qfq
             | Discipline::Drr
             | Discipline::Fifo
-            | Discipline::FqCodel(_) => self.root.major == Some(handle.major()),
+            | Discipline::FqCodel(_)
+            | Discipline::Cake(_) => self.root.major == Some(handle.major()),
             // It looks at the minor number only.
             Discipline::Prio(_) => true,
         };

@@ -7,6 +7,7 @@
 //! Where the kernel rounds, a set-up that is made of a plan has the least number that rounds to the
 //! same: see [`units`]. (Linux, include/uapi/linux/pkt_sched.h and pkt_cls.h.)
 
+pub(crate) mod cake;
 mod class;
 mod closest;
 mod filter;
@@ -16,6 +17,7 @@ mod parameter;
 mod qdisc;
 pub mod units;
 
+pub use cake::{AckFilter, Cake};
 pub use class::{Class, ClassKind, HfscCurve, HfscCurves, Htb};
 pub(crate) use closest::closest;
 pub(crate) use filter::MOST_FILTERS;
@@ -24,7 +26,7 @@ pub use filter::{
 };
 pub use handle::Handle;
 pub(crate) use parameter::Value;
-pub use qdisc::{Cake, CoDel, FqCodel, Pie, Prio, Qdisc, QdiscKind, Red, SizeTable, Tbf};
+pub use qdisc::{CoDel, FqCodel, Pie, Prio, Qdisc, QdiscKind, Red, SizeTable, Tbf};
 
 /// All of one interface. Each list is in an order in which it can be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

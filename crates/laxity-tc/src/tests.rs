@@ -1,6 +1,7 @@
 //! Scripts as people write them, and what becomes of them.
 
 mod basic;
+mod cake;
 mod curves;
 mod exported;
 mod filters;

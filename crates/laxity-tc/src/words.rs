@@ -1,6 +1,7 @@
 //! Words of commands, and what they come to: items of a set-up.
 
 pub(crate) mod batch;
+pub(crate) mod cake;
 pub(crate) mod class;
 pub(crate) mod command;
 pub(crate) mod filter;

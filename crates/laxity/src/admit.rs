@@ -7,6 +7,7 @@
 //! results are rounded to the safe side.
 
 mod breakdown;
+pub mod cake;
 pub mod dwcs;
 pub mod edf;
 pub mod fair;
@@ -97,6 +98,12 @@ named! {
             "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
         )]
         UnknownCrossTraffic = "unknown-cross-traffic",
+        /// CAKE: the tins above its own may take all there is up to their thresholds.
+        #[error("the thresholds of the tins above its own leave nothing that is sure")]
+        TinsAbove = "tins-above",
+        /// CAKE: what it drops counts as sent, however much that is.
+        #[error("with `ingress` and `rate`, dropped packets count as sent, and nothing bounds them")]
+        DropsCount = "drops-count",
         /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
         #[error("more may arrive in the long run than it is guaranteed")]
         Unstable = "unstable",

@@ -47,6 +47,9 @@ pub struct ClassProof {
     /// Its level under static priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u32>,
+    /// The name of its tin under CAKE.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tin: Option<&'static str>,
     /// Its streams under DWCS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsProof>,

@@ -55,7 +55,7 @@ pub(super) const PRIORITY: Tester = Tester {
 };
 
 /// Tests delay bounds alone.
-const BOUNDS: Tester = Tester { test: |plan| Some(bounds(plan)), ..Tester::NONE };
+pub(super) const BOUNDS: Tester = Tester { test: |plan| Some(bounds(plan)), ..Tester::NONE };
 
 /// The answer of delay bounds alone.
 fn bounds(plan: &Plan) -> Admission {

@@ -8,6 +8,7 @@ use laxity_plan::model::Class;
 use serde::Serialize;
 
 use super::admission::{Admission, Test};
+use super::cake::TinProof;
 use super::class::ClassProof;
 use super::dwcs::Windows;
 use super::edf::{self, BestEffort};
@@ -31,6 +32,9 @@ pub struct LinkProof {
     /// What DWCS needs, and which streams to leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
+    /// What the tins of CAKE are sure of; absent under other disciplines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tins: Vec<TinProof>,
     /// The classes that the discipline knows.
     pub classes: Vec<ClassProof>,
     /// What is left for best effort; absent if that is not known.
@@ -66,7 +70,7 @@ impl LinkProof {
                 hfsc::suggest(plan, &test, &mut proof.classes);
             }
             Test::Dwcs(test) => proof.windows = Some(Windows::new(plan, &test)),
-            Test::Bounds => {}
+            Test::Bounds => proof.tins = TinProof::all(plan),
         }
         proof
     }

@@ -66,7 +66,7 @@ fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
                 guardian.arg(GUARD);
                 let without_tcx = std::env::var_os("LAXITY_WITHOUT_TCX").is_some();
                 let hooks = Hooks { guardian, without_tcx };
-                let open = || HostLink::open(end, is_ingress, &options, hooks);
+                let open = || HostLink::open(end, is_ingress, &options, &[], hooks);
                 let mut link = place.between.run(open)??;
                 link.take_hold()?;
                 what.with(link)

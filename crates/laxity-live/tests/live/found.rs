@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use laxity::units::Nanos;
 use laxity_forward::Event;
 use laxity_linux::frames::{Backend, Side};
-use laxity_linux::host_link::HostLink;
+use laxity_linux::host_link::{Hooks, HostLink};
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet;
@@ -197,7 +197,9 @@ fn a_host_finds_the_rate_of_its_own_interface() {
         let wan = Interface::named("wan").expect("it is there");
         let pinger = Pinger::open(&[B], 77).expect("sockets for echoes");
         let probes = pinger.cookies().expect("numbers");
-        (HostLink::open(&wan, false, &packet::Options::default(), &probes), pinger)
+        // A kernel without tcx would be none to find a rate with.
+        let hooks = Hooks { guardian: Command::new("false"), without_tcx: false };
+        (HostLink::open(&wan, false, &packet::Options::default(), &probes, hooks), pinger)
     };
     let (link, pinger) = here.run(open).expect("entered");
     let link = match link {

@@ -1,12 +1,19 @@
 //! Tins by code point, shared by hosts and flows: CAKE.
 
+use laxity::admit::cake::{TinClass, TinGuarantee, Tins};
+use laxity::admit::{Breakdown, Unbounded};
 use laxity::aqm::Limit;
+use laxity::packet::ClassId;
 use laxity::sched::Cake;
-use laxity::sched::cake::{CakeClass, CakeSettings};
+use laxity::sched::cake::{CakeClass, CakeSettings, Isolation};
 use laxity::scheduler::Withdraw;
-use laxity::units::NANOBITS_PER_BYTE;
+use laxity::units::{NANOBITS_PER_BYTE, Nanos};
 
-use super::room::{Discipline, Proof, Room};
+use super::growth::Growth;
+use super::room::{
+    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, no_guarantees,
+    where_proved,
+};
 use crate::aqm;
 use crate::error::{Fault, Span};
 use crate::model::{CakeSpec, Class, LinkSpec, Plan, SchedulerSpec};
@@ -26,7 +33,21 @@ pub(super) const ROOM: Room = Room {
     class_keys: &[&["dscp"]],
     read,
     orders_flows: true,
-    ..Room::plain(&["cake"], Some(SchedulerSpec::Cake(CakeSpec::USUAL)), Proof::NONE)
+    ..Room::plain(&["cake"], Some(SchedulerSpec::Cake(CakeSpec::USUAL)), PROOF)
+};
+
+/// Tins isolate one another; in a tin, classes wait behind all others.
+const PROOF: Proof = Proof {
+    in_share: Some(Plan::bounds),
+    waits_behind: |plan| {
+        let tins: Vec<_> = plan.classes.iter().map(|class| plan.tin(class)).collect();
+        Box::new(move |class, other| tins[class.index()] == tins[other.index()])
+    },
+    counts_on_others: false,
+    is_one_queue: false,
+    sets_demoted_behind: false,
+    bears_late_links: true,
+    growths,
 };
 
 impl Discipline for CakeSpec {
@@ -35,6 +56,45 @@ impl Discipline for CakeSpec {
         let classes = plan.classes.iter().map(class).collect();
         let cake = Cake::new(classes, self.on(&plan.link), seed);
         Box::new(cake.expect("reading refuses what is not accepted"))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Bounds {
+        match self.tins(plan) {
+            Ok(tins) => for_leaves(plan, tins.bounds()),
+            Err(why) => for_leaves(plan, plan.leaves().map(|_| Err(why))),
+        }
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        let tins = self.tins(plan).ok()?;
+        breakdown_of_leaf(plan, class, |leaf| tins.breakdown(leaf))
+    }
+
+    /// In one queue, a class that has its tin to itself is served in the order of arrival.
+    fn services(&self, plan: &Plan) -> Services {
+        let in_order = self.settings.isolation == Isolation::Flowblind;
+        let is_alone = |class: &Class| {
+            in_order && plan.leaves().filter(|(_, of)| plan.tin(of) == plan.tin(class)).count() == 1
+        };
+        let services = self.aggregates(plan).into_iter().zip(&plan.classes);
+        services.map(|(service, class)| service.filter(|_| is_alone(class))).collect()
+    }
+
+    fn aggregates(&self, plan: &Plan) -> Services {
+        let Ok(tins) = self.tins(plan) else { return where_proved(no_guarantees(plan)) };
+        let service =
+            |class: &TinClass| tins.guarantee(class.tin).map(|guarantee| guarantee.service());
+        where_proved(for_leaves(plan, tins.classes.iter().map(service)))
+    }
+}
+
+impl Plan {
+    /// The number of a class's tin; `None` in a plan that CAKE does not serve.
+    pub fn tin(&self, class: &Class) -> Option<usize> {
+        match self.scheduler {
+            SchedulerSpec::Cake(cake) => Some(cake.settings.diffserv.tin(class.dscp)),
+            _ => None,
+        }
     }
 }
 
@@ -62,6 +122,47 @@ impl CakeSpec {
             ..self.settings
         }
     }
+}
+
+impl CakeSpec {
+    /// What each tin is sure of on the link of a plan.
+    pub fn guarantees(&self, plan: &Plan) -> Vec<Result<TinGuarantee, Unbounded>> {
+        let tins = self.tins(plan);
+        let guarantee = |tin| tins.as_ref().map_err(|why| *why)?.guarantee(tin);
+        (0..self.settings.diffserv.tins()).map(guarantee).collect()
+    }
+
+    /// The classes in their tins.
+    fn tins(&self, plan: &Plan) -> Result<Tins, Unbounded> {
+        let settings = self.on(&plan.link);
+        if settings.shapes && settings.ingress {
+            return Err(Unbounded::DropsCount);
+        }
+        let class = |(_, class): (ClassId, &Class)| TinClass {
+            tin: settings.diffserv.tin(class.dscp),
+            traffic: plan.traffic(class),
+        };
+        Ok(Tins {
+            link: plan.link.rate.min(settings.rate),
+            latency: plan.link.latency.ok_or(Unbounded::NotAdmitted)?,
+            diffserv: settings.diffserv,
+            rate: settings.rate,
+            is_flowblind: settings.isolation == Isolation::Flowblind,
+            classes: plan.leaves().map(class).collect(),
+        })
+    }
+}
+
+/// How much later each class is when the link is late: tins above go first while it catches up.
+fn growths(plan: &Plan, bounds: &Bounds) -> Vec<Growth> {
+    let SchedulerSpec::Cake(cake) = plan.scheduler else { return Vec::new() };
+    let tins = cake.tins(plan);
+    let growth = |(class, bound): (&Class, &Result<Nanos, Unbounded>)| {
+        let Ok(_) = bound else { return Growth::EQUAL };
+        let parts = tins.as_ref().ok().and_then(|tins| tins.growth(plan.tin(class)?));
+        parts.map_or(Growth::ENDLESS, |(later, lost)| Growth { later, lost, ..Growth::EQUAL })
+    };
+    plan.classes.iter().zip(bounds).map(growth).collect()
 }
 
 fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {

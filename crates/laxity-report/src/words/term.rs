@@ -19,6 +19,7 @@ pub fn term(plan: &Plan, source: Source) -> String {
         Source::Ahead(class) => format!("{} was served ahead of its share", name(class)),
         Source::Head => "its share competes with its longest packet".into(),
         Source::Slots => "virtual times are rounded to slots".into(),
+        Source::Tins => "its tin waits for its threshold, and for the tins above".into(),
         Source::Latency => "service begins late".into(),
         Source::Stall => "the link may stall".into(),
         Source::Shaping => "links in front bring less".into(),

@@ -153,7 +153,7 @@ impl Assembly {
 fn check_kind(discipline: Discipline, kind: &Word) -> Result<(), Fault> {
     match discipline {
         Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq | Discipline::Drr => {}
-        Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Fifo => {
+        Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Cake(_) | Discipline::Fifo => {
             let message = format!("{} has classes of its own making only", discipline.name());
             return Err(
                 Fault::at(&kind.span, message).help("Linux takes no other: leave this line out")

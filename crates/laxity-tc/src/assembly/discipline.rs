@@ -4,7 +4,7 @@ use laxity::overhead::Overhead;
 use laxity::units::{Bytes, Rate};
 
 use crate::error::Span;
-use crate::setup::{FqCodel, Prio};
+use crate::setup::{Cake, FqCodel, Prio};
 
 /// The rank of what Linux gives to any interface.
 pub(super) const LAST_RANK: u32 = 2;
@@ -62,6 +62,7 @@ pub(crate) enum Discipline {
     },
     Prio(Prio),
     FqCodel(FqCodel),
+    Cake(Cake),
     Qfq,
     Drr,
     /// One queue for all, below a token bucket.
@@ -76,6 +77,7 @@ impl Discipline {
             Self::Htb { .. } => "htb",
             Self::Prio(_) => "prio",
             Self::FqCodel(_) => "fq_codel",
+            Self::Cake(_) => "cake",
             Self::Qfq => "qfq",
             Self::Drr => "drr",
             Self::Fifo => "a queue",
@@ -86,7 +88,12 @@ impl Discipline {
     pub(crate) fn has_rates(&self) -> bool {
         match self {
             Self::Hfsc { .. } | Self::Htb { .. } => true,
-            Self::Prio(_) | Self::FqCodel(_) | Self::Qfq | Self::Drr | Self::Fifo => false,
+            Self::Prio(_)
+            | Self::FqCodel(_)
+            | Self::Cake(_)
+            | Self::Qfq
+            | Self::Drr
+            | Self::Fifo => false,
         }
     }
 
@@ -95,7 +102,7 @@ impl Discipline {
         match self {
             Self::Hfsc { .. } | Self::Htb { .. } | Self::Qfq | Self::Drr => 0,
             Self::Prio(_) => 1,
-            Self::FqCodel(_) | Self::Fifo => LAST_RANK,
+            Self::FqCodel(_) | Self::Cake(_) | Self::Fifo => LAST_RANK,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The qdisc at the root as it is set.
 
 use laxity::overhead::Overhead;
+use laxity::sched::cake::Diffserv;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::error::Fault;
 use laxity_plan::model::QueueLimit;
@@ -61,7 +62,10 @@ impl Assembly {
                 if cake.rate > Rate(0) {
                     self.shaper = Some(Shaper::new(cake.rate, line, "cake"));
                 }
-                Discipline::FqCodel(flows_of_cake(&cake, line, &mut self.notes))
+                match self.below {
+                    Some(_) => Discipline::Cake(cake),
+                    None => Discipline::FqCodel(flows_of_cake(&cake, line, &mut self.notes)),
+                }
             }
             QdiscKind::Tbf(Tbf { rate, limit, .. }) => {
                 let limit = Some(Bytes(limit.into())).filter(|limit| *limit > Bytes(0));
@@ -158,7 +162,7 @@ impl Assembly {
             | Discipline::Qfq
             | Discipline::Drr => return,
             Discipline::Prio(prio) => (1..=u16::from(prio.bands), None),
-            Discipline::FqCodel(_) | Discipline::Fifo => (0..=0, Some("all")),
+            Discipline::FqCodel(_) | Discipline::Cake(_) | Discipline::Fifo => (0..=0, Some("all")),
         };
         let major = *root.major.get_or_insert(UNNAMED);
         let last = usize::from(*minors.end());
@@ -178,23 +182,18 @@ impl Assembly {
     }
 }
 
-/// The flow queues that come nearest to cake, whose target is a twentieth of its interval.
+/// The flow queues that come nearest to cake in a share, whose target is a twentieth of its
+/// interval.
 fn flows_of_cake(cake: &Cake, line: usize, notes: &mut Notes) -> FqCodel {
-    if cake.ack_filter {
-        notes.not_mapped(line, "cake: ack-filter: a plan drops no acknowledgements");
-    }
-    let text = "cake as fq-codel, for flows take turns, each with controlled delay; `kind = \"cake\"` \
-                has its tins and hosts, for classes that have a `dscp`";
+    let text = "cake as fq-codel, for flows take turns, each with controlled delay; a share with \
+                `scheduler = { kind = \"cake\" }` has its tins and hosts, for classes with a `dscp`";
     notes.reading(line, text);
-    let tins = if cake.tins { "tins by DSCP, " } else { "" };
+    let tins = if cake.diffserv == Diffserv::Besteffort { "" } else { "tins by DSCP, " };
     notes.not_mapped(line, format!("cake: {tins}turns among hosts"));
-    if !cake.framing.is_empty() {
-        let text = format!(
-            "cake: {}: write what the link adds to frames as `overhead` of `[link]`",
-            cake.framing.join(" ")
-        );
+    if cake.overhead.is_some() {
+        let text = "cake: what the link adds to frames: write it as `overhead` of `[link]`";
         notes.not_mapped(line, text);
     }
-    let target = Nanos((cake.interval.0 / 20).max(1));
-    FqCodel { interval: cake.interval, target, ..FqCodel::DEFAULT }
+    let target = Nanos((cake.rtt.0 / 20).max(1));
+    FqCodel { interval: cake.rtt, target, ..FqCodel::DEFAULT }
 }

@@ -58,6 +58,7 @@ fn the_leaf(setup: &Assembly, root: &Root) -> Option<usize> {
         Discipline::Hfsc { default } | Discipline::Htb { default, .. } => default,
         Discipline::Prio(_)
         | Discipline::FqCodel(_)
+        | Discipline::Cake(_)
         | Discipline::Qfq
         | Discipline::Drr
         | Discipline::Fifo => return None,
@@ -144,6 +145,7 @@ fn held(class: &Node) -> Option<Discipline> {
         Discipline::Hfsc { .. }
         | Discipline::Htb { .. }
         | Discipline::FqCodel(_)
+        | Discipline::Cake(_)
         | Discipline::Fifo => None,
     }
 }

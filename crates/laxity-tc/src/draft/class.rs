@@ -55,7 +55,7 @@ pub(super) fn default_class(setup: &Assembly, root: &Root, notes: &mut Notes) ->
         Discipline::Htb { default, .. } => (default, "sends unshaped"),
         Discipline::Qfq | Discipline::Drr => (0, "drops"),
         Discipline::Prio(prio) => return setup.find(u16::from(prio.priomap[0]) + 1),
-        Discipline::FqCodel(_) | Discipline::Fifo => return Some(0),
+        Discipline::FqCodel(_) | Discipline::Cake(_) | Discipline::Fifo => return Some(0),
     };
     let minor = u16::try_from(default).ok().filter(|minor| *minor != 0);
     let class =

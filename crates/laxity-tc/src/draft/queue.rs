@@ -16,7 +16,7 @@ pub(super) fn queues(setup: &mut Assembly, root: &Root, notes: &mut Notes) {
         &mut class.queue.get_or_insert_with(|| (line, Queue::limited(None))).1
     });
     let all: Vec<&mut Queue> = match root.discipline {
-        Discipline::FqCodel(_) => Vec::new(),
+        Discipline::FqCodel(_) | Discipline::Cake(_) => Vec::new(),
         Discipline::Fifo => setup.queue.iter_mut().map(|(_, queue)| queue).collect(),
         Discipline::Hfsc { .. }
         | Discipline::Htb { .. }

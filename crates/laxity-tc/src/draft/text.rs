@@ -12,22 +12,7 @@ use crate::words::class::PACKET;
 impl Draft {
     /// The plan, with notes at its head.
     pub(crate) fn text(&self, name: &str, notes: &[Note]) -> String {
-        let name = plain(name);
-        let mut text = format!(
-            "# Imported from {name} with `laxity import tc`. Numbers are lines of that file.\n"
-        );
-        for kind in NoteKind::ALL {
-            let mut of_kind = notes.iter().filter(|note| note.kind == kind).peekable();
-            if of_kind.peek().is_some() {
-                let _ = write!(text, "#\n# {kind}:\n");
-            }
-            for Note { line, text: note, .. } in of_kind {
-                let _ = match line {
-                    0 => writeln!(text, "#   {note}"),
-                    line => writeln!(text, "#   {line}: {note}"),
-                };
-            }
-        }
+        let mut text = head(name, notes);
         // A class of drr whose quantum is shorter than a packet sends one after several turns.
         let packet = || {
             let quanta = self.setup.classes.iter().filter_map(Node::weight);
@@ -36,7 +21,7 @@ impl Draft {
         };
         let contract = self.setup.contract.link().or_else(packet).unwrap_or_default();
         let unshaped = self.setup.unshaped.as_ref().map(|what| format!(": {what}"));
-        let title = format!("Imported from {name}{}", unshaped.unwrap_or_default());
+        let title = format!("Imported from {}{}", plain(name), unshaped.unwrap_or_default());
         let overhead = toml::overhead_value(&self.root.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let _ = write!(
@@ -133,6 +118,27 @@ impl Draft {
     }
 }
 
+/// Where a plan comes from, and what became of that.
+pub(super) fn head(name: &str, notes: &[Note]) -> String {
+    let name = plain(name);
+    let mut text = format!(
+        "# Imported from {name} with `laxity import tc`. Numbers are lines of that file.\n"
+    );
+    for kind in NoteKind::ALL {
+        let mut of_kind = notes.iter().filter(|note| note.kind == kind).peekable();
+        if of_kind.peek().is_some() {
+            let _ = write!(text, "#\n# {kind}:\n");
+        }
+        for Note { line, text: note, .. } in of_kind {
+            let _ = match line {
+                0 => writeln!(text, "#   {note}"),
+                line => writeln!(text, "#   {line}: {note}"),
+            };
+        }
+    }
+    text
+}
+
 /// The name of a discipline in a plan.
 fn kind(discipline: Discipline) -> &'static str {
     match discipline {
@@ -142,5 +148,6 @@ fn kind(discipline: Discipline) -> &'static str {
         Discipline::Drr => "drr",
         Discipline::Fifo => "fifo",
         Discipline::FqCodel(_) => "fq-codel",
+        Discipline::Cake(_) => "cake",
     }
 }

@@ -1,7 +1,10 @@
 //! What `tc -j … show` prints of a set-up.
 
+use laxity::units::Rate;
+
 use super::parameters::{ether_type, flower_fields};
-use crate::setup::units::bytes_a_second;
+use crate::setup::cake::{self, AckFilter, Cake};
+use crate::setup::units::{bytes_a_second, micros};
 use crate::setup::{
     Class, ClassKind, Filter, FilterKind, Flower, Handle, Protocol, Qdisc, QdiscKind, Red, Setup,
     SizeTable,
@@ -62,10 +65,50 @@ fn options(kind: &QdiscKind) -> Json {
                 ("probability", (f64::from(max_p) / 4_294_967_296.0).into()),
             ])
         }
+        QdiscKind::Cake(of) => cake(of),
         kind => {
             Json::object(kind.parameters().into_iter().map(|(name, value)| (name, value.json())))
         }
     }
+}
+
+fn cake(of: &Cake) -> Json {
+    let text = |word: &str| Json::Text(word.into());
+    let ack = match of.ack_filter {
+        AckFilter::Off => "disabled",
+        AckFilter::Filter => "enabled",
+        AckFilter::Aggressive => "aggressive",
+    };
+    let bandwidth = match of.rate {
+        Rate(0) => text("unlimited"),
+        rate => bytes_a_second(rate).into(),
+    };
+    let mut members = vec![
+        ("bandwidth", bandwidth),
+        ("diffserv", text(cake::word(&cake::DIFFSERV, of.diffserv))),
+        ("flowmode", text(cake::word(&cake::ISOLATION, of.isolation))),
+        ("nat", of.nat.into()),
+        ("wash", of.wash.into()),
+        ("ingress", of.ingress.into()),
+        ("ack-filter", text(ack)),
+        ("split_gso", of.split_gso.into()),
+        ("rtt", micros(of.rtt).into()),
+    ];
+    match of.overhead {
+        None => members.extend([("raw", true.into()), ("overhead", 0.into())]),
+        Some(overhead) => {
+            let (bytes, least) = Cake::from_ip(&overhead);
+            let framing = cake::word(&cake::FRAMING, overhead.framing);
+            members.extend([
+                ("atm", text(framing)),
+                ("overhead", bytes.into()),
+                ("mpu", least.into()),
+            ]);
+        }
+    }
+    members.extend((of.memory > 0).then(|| ("memlimit", of.memory.into())));
+    members.extend((of.fwmark > 0).then(|| ("fwmark", format!("0x{:x}", of.fwmark).into())));
+    Json::object(members)
 }
 
 fn class(class: &Class, device: &str) -> Json {

@@ -1,8 +1,10 @@
 //! Items of a set-up in the words of `tc`.
 
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 
 use super::parameters::{self, rate_word};
+use crate::setup::cake::{self, Cake};
+use crate::setup::units::micros;
 use crate::setup::{
     Class, ClassKind, Filter, FilterKind, Handle, HfscCurve, Item, Police, Qdisc, QdiscKind, Red,
 };
@@ -98,11 +100,46 @@ fn qdisc_options(kind: &QdiscKind) -> String {
         QdiscKind::Htb { default, r2q } => format!("default {default:x} r2q {r2q}"),
         QdiscKind::Red(red) => early(red, "b", 1),
         QdiscKind::Choke(red) => early(red, "", red.packet.max(1)),
+        QdiscKind::Cake(of) => cake(of),
         kind => {
             let parameters = kind.parameters().into_iter();
             parameters.map(|(name, value)| value.words(name)).collect::<Vec<_>>().join(" ")
         }
     }
+}
+
+/// `cake` in words, each of them said.
+fn cake(of: &Cake) -> String {
+    let rate = match of.rate {
+        Rate(0) => "unlimited".into(),
+        rate => format!("bandwidth {}", rate_word(rate)),
+    };
+    let flag = |is_set: bool, [yes, no]: [&'static str; 2]| if is_set { yes } else { no };
+    let mut words = vec![
+        rate,
+        cake::word(&cake::DIFFSERV, of.diffserv).into(),
+        cake::word(&cake::ISOLATION, of.isolation).into(),
+        flag(of.nat, ["nat", "nonat"]).into(),
+        flag(of.wash, ["wash", "nowash"]).into(),
+        cake::word(&cake::ACK_FILTER, of.ack_filter).into(),
+        flag(of.split_gso, ["split-gso", "no-split-gso"]).into(),
+        format!("rtt {}us", micros(of.rtt)),
+    ];
+    words.push(match of.overhead {
+        None => "raw".into(),
+        Some(overhead) => {
+            let (bytes, least) = Cake::from_ip(&overhead);
+            let framing = cake::word(&cake::FRAMING, overhead.framing);
+            format!("{framing} overhead {bytes} mpu {least}")
+        }
+    });
+    let more = [
+        (of.ingress, "ingress".into()),
+        (of.memory > 0, format!("memlimit {}b", of.memory)),
+        (of.fwmark > 0, format!("fwmark 0x{:x}", of.fwmark)),
+    ];
+    words.extend(more.into_iter().filter(|(is_said, _)| *is_said).map(|(_, words)| words));
+    words.join(" ")
 }
 
 /// Early detection in words. `tc` computes the weight of the average from a burst (iproute2,

@@ -105,13 +105,6 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
                 "choose `fq-codel`, or `fifo` with a queue of `kind = \"pie\"` under `laxity live`",
             ));
         }
-        SchedulerSpec::Cake(_) => {
-            return Err(Refusal::new(
-                "`kind = \"cake\"`",
-                "the kernel's sorts packets by their DSCP alone, where a plan has classes",
-                "write its line by hand (docs/cake.md has both), or run the plan by `laxity live`",
-            ));
-        }
         // Frames are those of a network.
         SchedulerSpec::Tdp(_)
         | SchedulerSpec::Fifo
@@ -121,7 +114,8 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
         | SchedulerSpec::Qfq
         | SchedulerSpec::Hfsc
         | SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_) => {}
+        | SchedulerSpec::FqCodel(_)
+        | SchedulerSpec::Cake(_) => {}
     }
     let is_held = |class: &laxity_plan::model::Class| {
         class.inside.as_ref().is_none_or(|inside| {

@@ -13,6 +13,7 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Match;
 use laxity_plan::model::{Class as PlanClass, SchedulerSpec, Weight};
 
+use super::cake;
 use super::filter::filters;
 use super::hfsc::{Integers, slope_for};
 use super::machine::Linux;
@@ -41,6 +42,9 @@ pub(super) fn setup(
     linux: &Linux,
     remarks: &mut Vec<String>,
 ) -> Result<Setup, Refusal> {
+    if let SchedulerSpec::Cake(spec) = &plan.scheduler {
+        return cake::setup(plan, spec, Handle::new(LINK, 0));
+    }
     let rate = plan.link.rate;
     let burst = linux.link_burst(rate, plan.link.max_packet);
     let mut setup = Setup::default();
@@ -114,6 +118,11 @@ pub(super) fn bands(plan: &Plan) -> (usize, Vec<usize>) {
     used.dedup();
     let band = |level| used.partition_point(|other| *other < level);
     (used.len(), levels.into_iter().map(band).collect())
+}
+
+/// The number of a tin of cake, as a packet's priority says it.
+pub(crate) fn tin_handle(major: u16, tin: usize) -> Handle {
+    Handle::new(major, tin as u16 + 1)
 }
 
 /// The handle of each class of the plan.
@@ -346,6 +355,12 @@ fn stab(overhead: &Overhead, packet: Bytes) -> Result<Option<SizeTable>, Refusal
 /// The classes of a plan with their numbers, each after the one that it is part of. `carried` is
 /// the plan as Linux carries it out.
 pub(crate) fn handles(plan: &Plan, carried: &Plan, setup: &Setup) -> Vec<(usize, Handle)> {
+    if let SchedulerSpec::Cake(_) = carried.scheduler {
+        let tin = |(id, class): (ClassId, &PlanClass)| {
+            Some((id.index(), tin_handle(LINK, carried.tin(class)?)))
+        };
+        return carried.leaves().filter_map(tin).collect();
+    }
     let shares = setup.qdiscs.get(1).map(|qdisc| &qdisc.kind);
     let has_classes = matches!(
         shares,

@@ -4,7 +4,7 @@ use laxity::units::{Nanos, Rate};
 
 use super::attributes::{self, Attributes, bytes, find, find_u32, u32_of, words};
 use super::object::{OPTIONS, Object, STAB, Sort};
-use super::size_table;
+use super::{cake, size_table};
 use crate::setup::units::{self, bytes_a_second, codel_time_shown};
 use crate::setup::{CoDel, FqCodel, Handle, Pie, Prio, Qdisc, QdiscKind, Red, Tbf};
 
@@ -19,6 +19,7 @@ pub(super) fn object(qdisc: &Qdisc) -> Object {
             [&u32::from(*bands).to_ne_bytes()[..], priomap].concat()
         }
         QdiscKind::Tbf(of) => tbf(of),
+        QdiscKind::Cake(of) => cake::options(of),
         kind @ QdiscKind::FqCodel(_) => numbered(kind, &FQ_CODEL, None),
         kind @ QdiscKind::CoDel(_) => numbered(kind, &CODEL, None),
         kind @ QdiscKind::Pie(_) => numbered(kind, &PIE, None),
@@ -31,7 +32,6 @@ pub(super) fn object(qdisc: &Qdisc) -> Object {
         | QdiscKind::Qfq
         | QdiscKind::Pfifo { limit: None }
         | QdiscKind::Mq
-        | QdiscKind::Cake(_)
         | QdiscKind::Netem(_)
         | QdiscKind::Other { .. } => Vec::new(),
     };
@@ -60,6 +60,7 @@ pub(super) fn read(object: &Object) -> Option<Qdisc> {
         }),
         "tbf" => QdiscKind::Tbf(read_tbf(options)?),
         "fq_codel" => QdiscKind::FqCodel(read_fq_codel(options)?),
+        "cake" => QdiscKind::Cake(cake::read(options)?),
         "codel" => QdiscKind::CoDel(read_codel(options)?),
         "pie" => QdiscKind::Pie(read_pie(options)?),
         "red" => QdiscKind::Red(read_red(options)?),

@@ -2,6 +2,7 @@
 
 use laxity::units::{Nanos, Rate};
 
+use super::cake::Cake;
 use super::handle::Handle;
 
 /// A discipline.
@@ -157,21 +158,6 @@ impl FqCodel {
     };
     /// Linux raises a quantum below this one to it, in bytes.
     pub const LEAST_QUANTUM: u32 = 256;
-}
-
-/// `cake`, as far as a plan can come near to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cake {
-    /// `bandwidth`; 0 if it does not shape.
-    pub rate: Rate,
-    /// `rtt`.
-    pub interval: Nanos,
-    /// Whether packets are sorted into tins by their DSCP.
-    pub tins: bool,
-    /// The words that say what a frame counts for.
-    pub framing: Vec<String>,
-    /// Whether acknowledgements are dropped.
-    pub ack_filter: bool,
 }
 
 /// `codel`. Its times are held as those of [`FqCodel`].

@@ -2,6 +2,7 @@
 
 use crate::error::Span;
 use crate::netlink::Sort;
+use crate::words::cake;
 use crate::words::command::{Command, Word};
 
 /// The name of an interface that is not shown.
@@ -121,6 +122,7 @@ impl ShownItem {
                 };
                 words.iter().take_while(is_of_map).map(ToString::to_string).collect()
             }
+            (Sort::Qdisc, "cake") => cake::shown(words),
             (Sort::Class, "hfsc") => words.iter().map(ToString::to_string).collect(),
             (Sort::Class, "htb") => pairs(&["prio", "quantum", "rate", "ceil"]),
             (Sort::Qdisc, "tbf") => pairs(&["rate", "burst", "limit", "lat"]),

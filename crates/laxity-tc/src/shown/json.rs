@@ -241,6 +241,9 @@ fn words(options: &Json, kind: &str) -> Vec<String> {
         Json::Object(Members(entries)) => entries,
         _ => return Vec::new(),
     };
+    if kind == "cake" {
+        return entries.iter().flat_map(|(key, value)| cake(key, value)).collect();
+    }
     let mut words = Vec::new();
     for (key, value) in entries {
         let values: Vec<String> = match value {
@@ -261,4 +264,32 @@ fn words(options: &Json, kind: &str) -> Vec<String> {
         words.extend(values);
     }
     words
+}
+
+/// A parameter of `cake` as it is shown as text; nothing for what is not told of it.
+fn cake(key: &str, value: &Json) -> Vec<String> {
+    let flag = |is_set: bool, [yes, no]: [&str; 2]| vec![if is_set { yes } else { no }.to_string()];
+    match (key, value) {
+        ("bandwidth", Json::Number(bytes)) => vec!["bandwidth".into(), format!("{bytes}bps")],
+        ("bandwidth" | "diffserv" | "flowmode" | "atm", Json::Text(word)) => vec![word.clone()],
+        ("nat", Json::Flag(is_set)) => flag(*is_set, ["nat", "nonat"]),
+        ("wash", Json::Flag(is_set)) => flag(*is_set, ["wash", "nowash"]),
+        ("split_gso", Json::Flag(is_set)) => flag(*is_set, ["split-gso", "no-split-gso"]),
+        ("ingress", Json::Flag(true)) => vec!["ingress".into()],
+        ("raw", Json::Flag(true)) => vec!["raw".into()],
+        ("ack-filter", Json::Text(word)) => vec![
+            match word.as_str() {
+                "enabled" => "ack-filter",
+                "aggressive" => "ack-filter-aggressive",
+                _ => "no-ack-filter",
+            }
+            .into(),
+        ],
+        ("rtt", Json::Number(micros)) => vec!["rtt".into(), format!("{micros}us")],
+        ("overhead" | "mpu" | "memlimit", Json::Number(bytes)) => {
+            vec![key.into(), bytes.to_string()]
+        }
+        ("fwmark", Json::Text(mask)) => vec![key.into(), mask.clone()],
+        _ => Vec::new(),
+    }
 }

@@ -19,12 +19,12 @@ use crate::netlink::{self, Object, Sort};
 use crate::setup::{Class, ClassKind, Handle, Prio, Qdisc, QdiscKind, Setup, Tbf};
 use crate::{Import, Options};
 
-fn parse(text: &str) -> Plan {
+pub(super) fn parse(text: &str) -> Plan {
     Plan::parse(text, "plan.toml", Path::new(""))
         .unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
-fn script(plan: &Plan, carried: &LinuxPlan, format: Format) -> String {
+pub(super) fn script(plan: &Plan, carried: &LinuxPlan, format: Format) -> String {
     export(plan, carried, "eth0", format, &Promises::default()).unwrap()
 }
 
@@ -203,7 +203,7 @@ proptest! {
 }
 
 /// What is imported of objects, each behind what it hangs at, and of the commands that add them.
-fn both_ways(objects: &[Object], contracts: &str) -> [Result<Import, PlanError>; 2] {
+pub(super) fn both_ways(objects: &[Object], contracts: &str) -> [Result<Import, PlanError>; 2] {
     let mut objects: Vec<&Object> = objects.iter().collect();
     objects.sort_by_key(|object| match object.sort {
         Sort::Qdisc if object.parent.major() != 2 => 0,

@@ -1,7 +1,7 @@
 //! What hangs at leaves, and what they queue in when nothing does.
 
 use laxity::packet::ClassId;
-use laxity::units::{Bytes, Nanos, Rate};
+use laxity::units::{Bytes, Rate};
 use laxity_plan::classify::Classifier;
 use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec, Weight};
 use proptest::prelude::*;
@@ -225,23 +225,6 @@ fn a_token_bucket_alone_is_one_queue() {
     assert_eq!(plan(after).scheduler, SchedulerSpec::Fifo);
     let shown = "qdisc tbf 8001: dev eth0 root refcnt 2 rate 10Mbit burst 5000b lat 50ms\n";
     assert_eq!(plan(shown).queue, Some(QueueSpec::limited(QueueLimit::Bytes(Bytes(67_500)))));
-}
-
-#[test]
-fn cake_at_the_root_is_flow_queues() {
-    let line = "tc qdisc add dev eth0 root cake bandwidth 20mbit rtt 40ms nat dual-srchost docsis ack-filter\n";
-    let import = import(line);
-    let plan = read(&import);
-    let SchedulerSpec::FqCodel(settings) = plan.scheduler else { panic!("{plan:?}") };
-    assert_eq!(
-        (settings.codel.interval, settings.codel.target),
-        (Nanos(40_000_000), Nanos(2_000_000))
-    );
-    assert_eq!(plan.link.rate, Rate(20_000_000));
-    let told = notes(&import, NoteKind::NotMapped).concat();
-    for part in ["tins by DSCP, turns among hosts", "docsis", "ack-filter"] {
-        assert!(told.contains(part), "{told}");
-    }
 }
 
 #[test]

@@ -4,10 +4,10 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::error::Fault;
 
 use super::command::{Args, Word};
-use super::quantity::{self, listed, number, small, whole};
-use super::{WithLosses, queue};
+use super::quantity::{self, small, whole};
+use super::{WithLosses, cake, queue};
 use crate::error::plain;
-use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
+use crate::setup::{FqCodel, Prio, QdiscKind, Tbf};
 
 /// What Linux divides rates in bytes a second by to get quanta, unless a script says `r2q`.
 const R2Q: u32 = 10;
@@ -27,7 +27,7 @@ pub(crate) fn kind(
         "prio" => QdiscKind::Prio(prio(kind, args)?),
         "tbf" => QdiscKind::Tbf(tbf(args)?),
         "fq_codel" => QdiscKind::FqCodel(fq_codel(args, flows, &mut lost)?),
-        "cake" => QdiscKind::Cake(cake(args)?),
+        "cake" => QdiscKind::Cake(cake::cake(args, &mut lost)?),
         "mq" => QdiscKind::Mq,
         "netem" => {
             let words = std::iter::from_fn(|| args.next()).map(|word| plain(&word.text));
@@ -220,58 +220,4 @@ fn waiting_time(word: &Word) -> Result<Nanos, Fault> {
         Nanos::ZERO => Err(word.fault("a time to wait", "a plan takes one above 0")),
         time => Ok(time),
     }
-}
-
-/// Round-trip times of `cake` by their names, in microseconds.
-const ROUND_TRIPS: &str = "datacentre 100 lan 1000 metro 10000 regional 30000 internet 100000 \
-    oceanic 300000 satellite 1000000 interplanetary 3600000000";
-/// How `cake` sorts packets by their DSCP.
-const TINS: &str = "diffserv3 diffserv4 diffserv8 diffserv-llt precedence besteffort";
-/// Words of `cake` that say what a frame counts for, as `[link] overhead` does.
-const FRAMING: &str = "atm noatm ptm via-ethernet ethernet ether-vlan docsis pppoe-ptm bridged-ptm \
-    ipoa-vcmux ipoa-llcsnap bridged-vcmux bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux \
-    pppoe-llcsnap";
-/// Words of `cake` that change nothing in a plan, and those that tell flows apart.
-const OTHERS: &str = "nat nonat wash nowash split-gso no-split-gso ingress egress no-ack-filter raw \
-    unlimited conservative flowblind srchost dsthost hosts flows dual-srchost dual-dsthost \
-    triple-isolate autorate-ingress";
-
-fn cake(args: &mut Args<'_>) -> Result<Cake, Fault> {
-    let mut cake = Cake {
-        rate: Rate(0),
-        interval: FqCodel::DEFAULT.interval,
-        tins: true,
-        framing: Vec::new(),
-        ack_filter: false,
-    };
-    while let Some(word) = args.next() {
-        let text = word.text.as_str();
-        let is_one_of = |names: &str| names.split_whitespace().any(|name| name == text);
-        if let Some(micros) = listed(ROUND_TRIPS, text).and_then(|micros| number::<u64>(micros, 10))
-        {
-            cake.interval = Nanos(micros * 1_000);
-        } else if is_one_of(TINS) {
-            cake.tins = text != "besteffort";
-        } else if is_one_of(FRAMING) {
-            cake.framing.push(text.into());
-        } else if !is_one_of(OTHERS) {
-            match text {
-                "bandwidth" => cake.rate = Rate(quantity::rate(args.value("bandwidth")?)?),
-                "rtt" => cake.interval = quantity::time(args.value("rtt")?)?.max(Nanos(1_000)),
-                "overhead" | "mpu" => {
-                    cake.framing.push(format!("{text} {}", plain(&args.value(text)?.text)));
-                }
-                "memlimit" | "fwmark" => {
-                    args.value(text)?;
-                }
-                "ack-filter" | "ack-filter-aggressive" => cake.ack_filter = true,
-                _ => {
-                    let accepted =
-                        "bandwidth, rtt, overhead, mpu, memlimit and the words of tc-cake(8)";
-                    return Err(word.no_keyword("qdisc cake", accepted));
-                }
-            }
-        }
-    }
-    Ok(cake)
 }

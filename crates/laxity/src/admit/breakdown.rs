@@ -61,6 +61,9 @@ pub enum Source {
     Head,
     /// Virtual times are rounded to slots (QFQ+).
     Slots,
+    /// The tin may be ahead of its threshold by a packet, and tins above go first up to theirs, also
+    /// while something else goes before (CAKE).
+    Tins,
     /// How late the service of a link or share may begin.
     Latency,
     /// The link may have stalled.
@@ -102,6 +105,7 @@ impl Source {
             Source::Ahead(_) => "ahead",
             Source::Head => "head",
             Source::Slots => "slots",
+            Source::Tins => "tins",
             Source::Latency => "latency",
             Source::Stall => "stall",
             Source::Shaping => "shaping",
@@ -128,6 +132,7 @@ impl Source {
             | Source::Share
             | Source::Head
             | Source::Slots
+            | Source::Tins
             | Source::Latency
             | Source::Stall
             | Source::Shaping

@@ -32,7 +32,11 @@ use crate::units::{Nanos, Rate};
 use directory::Directory;
 use set::WAYS;
 use shaper::Shaper;
+#[cfg(feature = "admission")]
+pub(crate) use shaper::{ByteTime, LEAST};
 use tin::Tin;
+#[cfg(feature = "admission")]
+pub(crate) use tin::quantum;
 
 /// How [`Cake`] is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

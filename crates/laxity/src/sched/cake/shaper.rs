@@ -4,20 +4,20 @@ use crate::units::{Nanos, Rate};
 
 /// A rate as a time for each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ByteTime {
+pub(crate) struct ByteTime {
     /// In parts of `2^-shift` ns, with 34 digits.
     time: u64,
     shift: u32,
 }
 
 /// The least rate in bytes a second.
-const LEAST: u64 = 64;
+pub(crate) const LEAST: u64 = 64;
 /// Digits of the time for a byte.
 const DIGITS: u32 = 34;
 
 impl ByteTime {
     /// That of a rate in bytes a second; of less than 64 it is that of 64.
-    pub(super) fn new(bytes: u64) -> Self {
+    pub(crate) fn new(bytes: u64) -> Self {
         let mut time = (1_000_000_000 << DIGITS) / bytes.max(LEAST);
         let mut shift = DIGITS;
         while time >> DIGITS > 0 {
@@ -28,7 +28,7 @@ impl ByteTime {
     }
 
     /// The time for this number of bytes, rounded down.
-    pub(super) fn of(self, bytes: u32) -> Nanos {
+    pub(crate) fn of(self, bytes: u32) -> Nanos {
         Nanos(((u128::from(bytes) * u128::from(self.time)) >> self.shift) as u64)
     }
 }

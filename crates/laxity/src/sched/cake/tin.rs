@@ -91,6 +91,12 @@ const BYTE: i64 = 1 << 16;
 const MOST: u64 = 1_514;
 const LEAST: u64 = 300;
 
+/// What a flow that shares no host sends in its turn, in bytes, in a tin of this many bytes a
+/// second.
+pub(crate) fn quantum(rate: u64) -> u64 {
+    (rate >> 12).clamp(LEAST, MOST)
+}
+
 impl Tin {
     /// The tin of this number.
     pub(super) fn new(settings: &CakeSettings, tin: usize, salt: u64) -> Self {
@@ -112,7 +118,7 @@ impl Tin {
             next: Nanos::ZERO,
             bytes: 0,
             byte_time,
-            quantum: (rate >> 12).clamp(LEAST, MOST) as i64 * BYTE,
+            quantum: quantum(rate) as i64 * BYTE,
             tags: Tags::new(queues, salt),
             hosts,
             counts: settings.isolation.counts(),
