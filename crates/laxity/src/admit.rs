@@ -13,7 +13,7 @@ pub mod edf;
 pub mod fair;
 pub mod hfsc;
 pub mod hierarchy;
-mod lines;
+pub(crate) mod lines;
 pub mod network;
 pub mod path;
 pub mod priority;

@@ -62,6 +62,7 @@
 //! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, QFQ+, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
 //! | [`aqm`] | queue management in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
 //! | [`police`] | whether a packet conforms to its arrival curve, and how it is treated if not |
+//! | [`reserve`] | books of what is promised, for flows that come and go |
 //! | [`regulator`] | holds packets until they keep to an arrival curve again |
 //! | [`explain`] | why a packet waited, cause by cause |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
@@ -109,6 +110,8 @@ pub mod police;
 pub mod port;
 pub mod queue;
 pub mod regulator;
+#[cfg(feature = "admission")]
+pub mod reserve;
 pub mod sched;
 pub mod scheduler;
 pub mod service;

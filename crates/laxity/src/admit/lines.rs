@@ -8,7 +8,7 @@ use crate::units::{Bytes, Rate};
 
 /// The time at which two lines meet: `bytes` divided by `rate`, which is not zero.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Meeting {
+pub(crate) struct Meeting {
     pub bytes: u64,
     pub rate: u64,
 }
@@ -29,13 +29,13 @@ impl Meeting {
 
 /// A line and from when on it is the lowest.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lowest {
+pub(crate) struct Lowest {
     pub since: Meeting,
     pub line: TokenBucket,
 }
 
 /// The lines that are below all others somewhere, the steepest first.
-pub(super) fn lowest(lines: &[TokenBucket]) -> Vec<Lowest> {
+pub(crate) fn lowest(lines: &[TokenBucket]) -> Vec<Lowest> {
     let mut lines = lines.to_vec();
     lines.sort_unstable_by_key(|line| (line.bucket, line.rate));
     let mut lowest: Vec<Lowest> = Vec::with_capacity(lines.len());

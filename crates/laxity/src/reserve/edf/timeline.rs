@@ -1,0 +1,349 @@
+//! The slack of a link over the length of intervals, which changes by straight lines.
+//!
+//! The test of EDF looks at the times at which demand jumps or bends. They stand in blocks, in
+//! order. A flow that comes or goes changes the slack of all later times by lines: a block that a
+//! line changes as a whole only notes it, and only the blocks at the ends of a line are walked.
+//! Whether slack remains beside another line is asked of the [hull](super::hull) of each block. So
+//! with n times an operation takes about `n / BLOCK` short searches and two walks of `BLOCK`.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::hull::Hull;
+use super::line::{Instant, Line, Segment};
+
+/// A block of twice as many times is split. In tests a few flows fill many blocks.
+const BLOCK: usize = if cfg!(test) { 3 } else { 256 };
+
+/// A time at which the demand jumps or bends.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    at: Instant,
+    /// The slack here and up to the next point, beside that of the block. Blocking is not in it.
+    slack: Line,
+    /// The largest packet that is due at this time, in nanobits; 0 where demand only bends.
+    packet: i128,
+    /// Whose it is.
+    owner: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// By time.
+    points: Vec<Point>,
+    /// Is added to the slack of every point.
+    common: Line,
+    /// The largest packet of all points, in nanobits.
+    packet: i128,
+    /// Whether times within are no whole nanoseconds.
+    has_fractions: bool,
+    /// Of the slack.
+    hull: Hull,
+    /// Of the slack less the packet of the block that may be on the link when an interval begins.
+    hull_behind_own: Hull,
+}
+
+impl Block {
+    fn rebuild(&mut self) {
+        self.packet = self.points.iter().map(|point| point.packet).max().unwrap_or_default();
+        self.has_fractions = self.points.iter().any(|point| !point.at.is_whole());
+        let corner = |point: &Point| (point.at.whole, point.slack.floor(&point.at));
+        self.hull.rebuild(self.points.iter().map(corner));
+        let blocking = later_packets(&self.points);
+        let behind = self.points.iter().zip(&blocking).map(|(point, packet)| {
+            let (time, slack) = corner(point);
+            (time, slack - packet)
+        });
+        self.hull_behind_own.rebuild(behind);
+    }
+
+    /// The first and the last time.
+    fn ends(&self) -> Option<(&Instant, &Instant)> {
+        Some((&self.points.first()?.at, &self.points.last()?.at))
+    }
+
+    /// Whether at all points at least `packet`, and what may be on the link of the block's own, is
+    /// left of the slack beside another line.
+    fn is_room(&self, line: Line, packet: i128) -> bool {
+        let line = self.common + line;
+        let is_room = |hull: &Hull, packet: i128| {
+            let least = hull.least(line.rise).map_or(i128::MAX, |least| least + line.at_zero);
+            // Corners are rounded down, in time and value.
+            let margin = if self.has_fractions { line.rise.abs() + 1 } else { 0 };
+            match least.checked_sub(packet) {
+                Some(left) if left < -margin => Some(false),
+                Some(left) if left < margin => None,
+                _ => Some(true),
+            }
+        };
+        let behind_own =
+            if self.packet > packet { is_room(&self.hull_behind_own, 0) } else { Some(true) };
+        match (is_room(&self.hull, packet), behind_own) {
+            (Some(true), Some(true)) => true,
+            (Some(false), _) | (_, Some(false)) => false,
+            _ => self.least(line, packet, |_| true) >= 0,
+        }
+    }
+
+    /// The same beside a newcomer, from its deadline on.
+    fn is_room_beside(&self, newcomer: &Demand, packet: i128) -> bool {
+        let blocking = later_packets(&self.points);
+        self.points.iter().zip(&blocking).all(|(point, own)| {
+            newcomer.line(&point.at).is_none_or(|line| {
+                (self.common + point.slack + -line).floor(&point.at) >= packet.max(*own)
+            })
+        })
+    }
+
+    /// The least that is left at some points of the slack and a line beside the packet on the link,
+    /// rounded down. The line includes that of the block.
+    fn least(&self, line: Line, packet: i128, is_meant: impl Fn(&Instant) -> bool) -> i128 {
+        let blocking = later_packets(&self.points);
+        let points = self.points.iter().zip(&blocking).filter(|(point, _)| is_meant(&point.at));
+        let left =
+            points.map(|(point, own)| (point.slack + line).floor(&point.at) - packet.max(*own));
+        left.min().unwrap_or(i128::MAX)
+    }
+}
+
+/// For each point the largest packet that is due at a later one.
+fn later_packets(points: &[Point]) -> Vec<i128> {
+    let mut packets = vec![0; points.len()];
+    let (mut later, mut here) = (0, 0);
+    for number in (0..points.len()).rev() {
+        if points.get(number + 1).is_some_and(|next| next.at != points[number].at) {
+            later = here;
+        }
+        packets[number] = later;
+        here = here.max(points[number].packet);
+    }
+    packets
+}
+
+/// A flow as the timeline sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Demand {
+    /// The work that may be due, from the deadline on.
+    pub segments: Vec<Segment>,
+    /// Its largest packet, in nanobits.
+    pub packet: i128,
+}
+
+impl Demand {
+    fn deadline(&self) -> &Instant {
+        &self.segments[0].since
+    }
+
+    fn long_run(&self) -> &Line {
+        &self.segments[self.segments.len() - 1].line
+    }
+
+    /// The line at a time; none before the deadline.
+    fn line(&self, at: &Instant) -> Option<Line> {
+        let number = self.segments.partition_point(|segment| segment.since <= *at);
+        Some(self.segments[number.checked_sub(1)?].line)
+    }
+}
+
+/// The slack of a link, less what flows demand.
+#[derive(Clone, Debug)]
+pub(super) struct Timeline {
+    /// The slack without any flow, in nanobits.
+    link: Line,
+    /// The packet of best effort that may always be on the link, in nanobits.
+    blocking: i128,
+    /// By time. None is empty.
+    blocks: Vec<Block>,
+}
+
+impl Timeline {
+    pub(super) fn new(link: Line, blocking: i128) -> Self {
+        Timeline { link, blocking, blocks: Vec::new() }
+    }
+
+    /// Whether slack remains at all times beside one more flow.
+    pub(super) fn is_room(&self, newcomer: &Demand) -> bool {
+        (self.in_the_long_run() + -*newcomer.long_run()).rise >= 0
+            && newcomer.segments.iter().all(|segment| {
+                let (slack, packet) = self.at(&segment.since);
+                (slack + -segment.line).floor(&segment.since) >= packet
+            })
+            && self.is_room_behind(newcomer)
+            && self.is_room_before(newcomer)
+    }
+
+    /// The same at times from the newcomer's deadline on.
+    fn is_room_behind(&self, newcomer: &Demand) -> bool {
+        let mut packet = self.blocking;
+        for block in self.blocks.iter().rev() {
+            let Some((first, last)) = block.ends() else { continue };
+            let is_room = match (newcomer.line(first), newcomer.line(last)) {
+                (_, None) => break,
+                (Some(line), Some(same)) if line == same => block.is_room(-line, packet),
+                _ => block.is_room_beside(newcomer, packet),
+            };
+            if !is_room {
+                return false;
+            }
+            packet = packet.max(block.packet);
+        }
+        true
+    }
+
+    /// The same before its deadline, where only its packet counts, which may be on the link.
+    fn is_room_before(&self, newcomer: &Demand) -> bool {
+        let mut packet = self.blocking;
+        for block in self.blocks.iter().rev() {
+            if packet >= newcomer.packet {
+                return true;
+            }
+            let Some((first, last)) = block.ends() else { continue };
+            let deadline = newcomer.deadline();
+            let packets = packet.max(newcomer.packet);
+            let is_room = if last < deadline {
+                block.is_room(Line::default(), packets)
+            } else if first < deadline {
+                block.least(block.common, packets, |at| at < deadline) >= 0
+            } else {
+                true
+            };
+            if !is_room {
+                return false;
+            }
+            packet = packet.max(block.packet);
+        }
+        true
+    }
+
+    /// The least slack at any time from this one on, in nanobits, rounded down.
+    pub(super) fn least_from(&self, from: &Instant) -> Option<i128> {
+        let (mut least, mut packet) = (None, self.blocking);
+        for block in self.blocks.iter().rev() {
+            if block.ends().is_none_or(|(_, last)| last < from) {
+                break;
+            }
+            let is_more = |least: i128| block.is_room(Line { at_zero: -least, rise: 0 }, packet);
+            if !least.is_some_and(is_more) {
+                let here = block.least(block.common, packet, |at| at >= from);
+                least = Some(least.map_or(here, |least: i128| least.min(here)));
+            }
+            packet = packet.max(block.packet);
+        }
+        least
+    }
+
+    /// The slack at a time, and the largest packet that is due later.
+    fn at(&self, at: &Instant) -> (Line, i128) {
+        let mut packet = self.blocking;
+        for block in self.blocks.iter().rev() {
+            let count = block.points.partition_point(|point| point.at <= *at);
+            let Some(point) = count.checked_sub(1).map(|last| &block.points[last]) else {
+                packet = packet.max(block.packet);
+                continue;
+            };
+            let later = block.points[count..].iter().map(|point| point.packet);
+            return (point.slack + block.common, later.fold(packet, i128::max));
+        }
+        (self.link, packet)
+    }
+
+    /// The slack in the long run.
+    fn in_the_long_run(&self) -> Line {
+        let last =
+            self.blocks.last().and_then(|block| Some(block.points.last()?.slack + block.common));
+        last.unwrap_or(self.link)
+    }
+
+    /// A flow comes. If it `is_new`, its owner has no points yet.
+    pub(super) fn add(&mut self, demand: &Demand, owner: u32, is_new: bool) {
+        if is_new {
+            for (number, segment) in demand.segments.iter().enumerate() {
+                let packet = if number == 0 { demand.packet } else { 0 };
+                let (slack, _) = self.at(&segment.since);
+                self.insert(Point { at: segment.since, slack, packet, owner });
+            }
+        }
+        self.change(demand, |line| -line);
+    }
+
+    /// A flow goes. If it `is_last`, its owner's points go with it.
+    pub(super) fn remove(&mut self, demand: &Demand, owner: u32, is_last: bool) {
+        if is_last {
+            let holds = |block: &Block, segment: &Segment| {
+                block.ends().is_some_and(|(first, last)| (first..=last).contains(&&segment.since))
+            };
+            for block in &mut self.blocks {
+                if demand.segments.iter().any(|segment| holds(block, segment)) {
+                    block.points.retain(|point| point.owner != owner);
+                    block.rebuild();
+                }
+            }
+            self.join();
+        }
+        self.change(demand, |line| line);
+    }
+
+    fn insert(&mut self, point: Point) {
+        let number = self.blocks.partition_point(|block| {
+            block.points.first().is_some_and(|first| first.at <= point.at)
+        });
+        let number = number.saturating_sub(1);
+        if self.blocks.is_empty() {
+            self.blocks.push(Block::default());
+        }
+        let block = &mut self.blocks[number];
+        let slack = point.slack + -block.common;
+        let place = block.points.partition_point(|other| other.at <= point.at);
+        block.points.insert(place, Point { slack, ..point });
+        if block.points.len() == 2 * BLOCK {
+            let points = block.points.split_off(BLOCK);
+            let mut second = Block { points, common: block.common, ..Block::default() };
+            second.rebuild();
+            self.blocks.insert(number + 1, second);
+        }
+        self.blocks[number].rebuild();
+    }
+
+    /// Joins neighbours that have become short.
+    fn join(&mut self) {
+        self.blocks.retain(|block| !block.points.is_empty());
+        let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len());
+        for mut block in self.blocks.drain(..) {
+            match joined.last_mut() {
+                Some(last) if last.points.len() + block.points.len() <= BLOCK / 2 => {
+                    let difference = block.common + -last.common;
+                    block
+                        .points
+                        .iter_mut()
+                        .for_each(|point| point.slack = point.slack + difference);
+                    last.points.append(&mut block.points);
+                    last.rebuild();
+                }
+                _ => joined.push(block),
+            }
+        }
+        self.blocks = joined;
+    }
+
+    /// Changes the slack from the demand's deadline on.
+    fn change(&mut self, demand: &Demand, change: impl Fn(Line) -> Line) {
+        let first = self.blocks.partition_point(|block| {
+            block.points.last().is_some_and(|last| last.at < *demand.deadline())
+        });
+        for block in &mut self.blocks[first..] {
+            match block.ends().map(|(first, last)| (demand.line(first), demand.line(last))) {
+                Some((Some(line), Some(same))) if line == same => {
+                    block.common = block.common + change(line);
+                }
+                _ => {
+                    for point in &mut block.points {
+                        if let Some(line) = demand.line(&point.at) {
+                            point.slack = point.slack + change(line);
+                        }
+                    }
+                    block.rebuild();
+                }
+            }
+        }
+    }
+}
