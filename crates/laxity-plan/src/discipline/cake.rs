@@ -47,7 +47,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: false,
     bears_late_links: true,
-    growths,
+    growths: Some(growths),
 };
 
 impl Discipline for CakeSpec {
