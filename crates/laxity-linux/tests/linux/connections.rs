@@ -47,7 +47,7 @@ fn marking() -> bool {
     nft.wait().expect("it ends").success()
 }
 
-/// Sends a datagram to each of so many ports and addresses.
+/// Sends a datagram to each of the ports and addresses, `count` in all.
 fn send(from: &Namespace, count: u32) -> Vec<Ends> {
     let send = || {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("bound");

@@ -521,8 +521,8 @@ fn hosts_share_whatever_their_number_of_flows() {
 }
 
 /// Has one flow of the first host and 16 of the second, each with another server, fill the way up
-/// or that down, where each host gets half of it within 2 % of the link. A single flow has nothing to send where
-/// the machine stalls, so it may try again.
+/// or that down. Each host gets half of it, within 2 % of the link. A single flow has nothing to
+/// send where the machine stalls, so it may try again.
 fn assert_halves(lab: &Lab, what: &str, is_up: bool) {
     assert!((0..4).any(|_| are_halves(lab, what, is_up)), "{what}");
 }
