@@ -53,7 +53,8 @@ pub struct Record<S = Objects> {
     pub contracts: String,
     /// What the interface had before.
     pub before: S,
-    /// What it had before the first of the plans that followed each other; none if that is `before`.
+    /// What it had before the first of the plans that followed each other; none if that is
+    /// `before`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original: Option<S>,
     /// What the interface was given.
