@@ -201,7 +201,7 @@ fn a_reload_takes_everything_over() {
     assert_eq!(kept, order);
     let (first, _) = sent(&mut link, 2_000_000);
     assert_eq!((first[0].number, first[0].deadline), (0, Some(Nanos(5_000_000))));
-    let audio = link.plan().bounds()[0].clone().unwrap();
+    let audio = link.plan().bounds()[0].unwrap();
     assert!(first[0].delay() > audio && first[0].keeps(audio));
 
     // A plan that cannot be followed changes nothing.
