@@ -133,7 +133,7 @@ fn leaves_order_their_own_flows() {
         let plain = parse(&text).unwrap();
         let flows = format!("{text}scheduler = {{ kind = \"fq-codel\" }}\n");
         let plan = parse(&flows).unwrap();
-        let [calls, circuit] = [0, 1].map(|class: usize| plan.bounds()[class].clone());
+        let [calls, circuit] = [0, 1].map(|class: usize| plan.bounds()[class]);
         assert_eq!(calls, plain.bounds()[0], "{kind}");
         assert_eq!(circuit, Err(Unbounded::NoGuarantee), "{kind}");
         assert!(plan.services()[1].is_none() && plain.services()[1].is_some(), "{kind}");
