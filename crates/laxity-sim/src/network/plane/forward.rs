@@ -150,15 +150,15 @@ impl<O: Observer> DataPlane<'_, O> {
             return self.agenda.set(Event::Choice(port), free_at);
         }
         drops.way = Way::Out;
-        if let Some(rate) = output.shaper().map(|shaper| shaper.rate(now))
-            && rate != output.link.rate()
-        {
-            output.link.set_rate(rate);
-        }
         let (chosen, mut waits_until) = match &mut output.discipline {
             Discipline::Arrival(_) | Discipline::Fifo(_) => return,
             Discipline::Scheduler(scheduled) => {
-                let scheduler = &mut scheduled.scheduler;
+                let SchedulerOutput { scheduler, shaper, .. } = &mut **scheduled;
+                if let Some(rate) = shaper.as_mut().map(|shaper| shaper.rate(now))
+                    && rate != output.link.rate()
+                {
+                    output.link.set_rate(rate);
+                }
                 match scheduler.dequeue(now, &mut drops) {
                     Some(Dispatch { packet, deadline, .. }) => {
                         let is_next = scheduler.backlog().packets > 0;
