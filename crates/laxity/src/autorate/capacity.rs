@@ -45,6 +45,8 @@ impl Point {
 pub(super) struct Capacity {
     /// A change of the delay by so much may be jitter.
     noise: Nanos,
+    /// In less time too little is sent to measure by.
+    least: Nanos,
     /// Points of one busy period, the oldest first.
     busy: VecDeque<Point>,
     /// The last point before it. The link may have idled since.
@@ -53,12 +55,12 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    pub(super) fn new(noise: Nanos) -> Self {
-        Capacity { noise, busy: VecDeque::new(), before: None, bits: None }
+    pub(super) fn new(noise: Nanos, least: Nanos) -> Self {
+        Capacity { noise, least, busy: VecDeque::new(), before: None, bits: None }
     }
 
-    pub(super) fn set_noise(&mut self, noise: Nanos) {
-        self.noise = noise;
+    pub(super) fn set_limits(&mut self, noise: Nanos, least: Nanos) {
+        (self.noise, self.least) = (noise, least);
     }
 
     /// The capacity in bits a second, once it was measured.
@@ -111,6 +113,6 @@ impl Capacity {
         let longer = last.queueing.saturating_sub(first.queueing).saturating_sub(self.noise);
         let shorter = first.queueing.saturating_sub(last.queueing).saturating_sub(self.noise);
         let time = apart.saturating_add(longer).saturating_sub(shorter);
-        bits_per_second(bytes, time).filter(|_| time.0 >= self.noise.0.saturating_mul(4))
+        bits_per_second(bytes, time).filter(|_| time >= self.least)
     }
 }

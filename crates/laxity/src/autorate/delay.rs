@@ -7,8 +7,8 @@
 //! is measured from outside. The queue is that of now, not of the last answer: what was sent since
 //! is known, so that a round trip of delay does not make the loop swing (Smith 1957).
 //!
-//! While probes find none, the rate rises, each time once a probe came back that was sent an
-//! interval after the last rise, and the more the longer no queue appears.
+//! While probes find none, the rate rises, each time once a probe came back before which the rate
+//! was used for an interval, and the more the longer no queue appears.
 //!
 //! Each path has a least delay of its own, which is only right if it was measured without a queue.
 //! What is measured on a path where that was long ago counts only if no other path knows better.
@@ -45,6 +45,8 @@ pub(super) struct DelayRule {
     step: Option<Millionths>,
     /// When the rate was raised last.
     raised: Nanos,
+    /// Since when the rate is used.
+    used_since: Nanos,
     /// When it was looked last how much is carried, and how much that was.
     counted: (Nanos, u64),
     /// When the queue was last drained, and for which path if it still is.
@@ -54,19 +56,20 @@ pub(super) struct DelayRule {
 impl DelayRule {
     pub(super) fn new(settings: &Settings, now: Nanos) -> Self {
         DelayRule {
-            capacity: Capacity::new(floor(settings)),
+            capacity: Capacity::new(floor(settings), Nanos(settings.interval.0 / 2)),
             latest: None,
             is_confirmed: false,
             before_overdue: None,
             step: None,
             raised: now,
+            used_since: now,
             counted: (now, 0),
             drained: (now, None),
         }
     }
 
     pub(super) fn set_settings(&mut self, settings: &Settings) {
-        self.capacity.set_noise(floor(settings));
+        self.capacity.set_limits(floor(settings), Nanos(settings.interval.0 / 2));
     }
 
     /// The capacity in bits a second; no limit as long as there was no queue.
@@ -166,8 +169,11 @@ impl DelayRule {
         let (since, carried) = core::mem::replace(&mut self.counted, (shaper.now, shaper.carried));
         let used = bits_per_second(shaper.carried - carried, shaper.now.saturating_sub(since));
         let is_used = used.is_some_and(|used| used >= USED.of(shaper.rate.0));
-        // A rate that is too high shows in a queue an interval later.
-        let shows = self.raised.saturating_add(settings.interval);
+        if !is_used {
+            self.used_since = shaper.now;
+        }
+        // A rate that is too high shows in a queue once it was used for an interval.
+        let shows = self.raised.max(self.used_since).saturating_add(settings.interval);
         let is_free =
             |latest: Sample| latest.finding.queueing < floor(settings) && latest.sent >= shows;
         let is_free = self.latest.is_some_and(is_free);
