@@ -190,7 +190,7 @@ impl Expr {
         }
     }
 
-    /// Networks from or to which any frame is that this holds for; `None` if it may hold for others.
+    /// Networks that any frame of it is from or to; `None` if it may hold for other frames.
     pub(crate) fn networks(&self) -> Option<Vec<(End, Net)>> {
         match self {
             Expr::Address(side, nets) => {

@@ -58,8 +58,8 @@ impl Plan {
         self.scheduler.room().holders == Holders::Shares && self.has_inner_schedulers()
     }
 
-    /// Whether a class is a leaf whose own scheduler orders its flows, below a discipline that knows
-    /// nothing of that.
+    /// Whether a class is a leaf whose own scheduler orders its flows, below a discipline without
+    /// shares.
     pub fn orders_own_flows(&self, class: &Class) -> bool {
         let inside = class.inside.as_ref().filter(|_| class.is_leaf());
         self.scheduler.room().holders == Holders::Leaves

@@ -201,8 +201,8 @@ impl Books {
         Books { accounts, strays, measured_from, keeps_delays: true }
     }
 
-    /// Books of so many classes that are promised nothing, in which packets and bytes are counted
-    /// and no delays kept: where many classes are, and others measure delays.
+    /// Books that count packets and bytes and keep no delays, of classes that are promised nothing.
+    /// They serve where others measure delays.
     pub fn of_counts(classes: usize) -> Self {
         let promises = core::iter::repeat_n(Promise::default(), classes);
         Books { keeps_delays: false, ..Books::new(promises, Nanos::ZERO) }

@@ -152,7 +152,7 @@ impl<S: Scheduler> Scheduler for LeafQueues<S> {
         self.upper.next_ready(now)
     }
 
-    /// Of packets ahead, the first may still be handed to the upper scheduler; the others count with
+    /// The first of the packets ahead may still go to the upper scheduler. The others count with
     /// the mean of their lengths.
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         let Some(leaf) = self.leaf(packet.class) else {
