@@ -166,8 +166,7 @@ impl Daemon {
         // A probe that waited behind the host's own packets would tell nothing of the link.
         let probes =
             pingers.iter().flatten().map(Pinger::cookies).collect::<Result<Vec<_>, _>>()?;
-        let link =
-            HostLink::open(&interface, arriving, &options(&plans), &probes.concat(), hooks)?;
+        let link = HostLink::open(&interface, arriving, &options(&plans), &probes.concat(), hooks)?;
         let connections = match Connections::open() {
             Ok(connections) => Some(connections),
             Err(error) => {
