@@ -58,7 +58,7 @@ fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
             let is_ingress = at == Interfaces::Ingress;
             let end = if is_ingress { &a } else { &b };
             bridged(place, || {
-                let open = || HostLink::open(end, is_ingress, &options);
+                let open = || HostLink::open(end, is_ingress, &options, &[]);
                 let mut link = place.between.run(open)??;
                 link.take_hold()?;
                 what.with(link)
