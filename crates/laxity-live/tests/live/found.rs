@@ -130,15 +130,19 @@ impl Lab {
 struct Usual {
     /// The middle of the rates [Mbit/s].
     rate: f64,
+    /// The middle of how long answers waited.
+    queueing: Nanos,
     /// How much longer a thread slept than it wanted to, at p95.
     late: Duration,
 }
 
 impl Usual {
     /// The machine may stall, so that only the order of magnitude is asked for. Threads that wake
-    /// up late look like a queue: then the rate may be lower, but not higher.
+    /// up late look like a queue: then the rate may be lower, but not higher. It may be while what
+    /// is sent does not fill it, and so finds no queue.
     fn is_near(&self, real: f64) {
-        assert!(self.rate < real * 1.5, "{self:?}, not {real}");
+        let is_short = self.queueing < Nanos(60_000_000);
+        assert!(self.rate < real * 1.5 || is_short, "{self:?}, not {real}");
         if self.late < Duration::from_millis(6) {
             assert!(self.rate > real * 0.6, "{self:?}, not {real}");
         } else {
@@ -149,17 +153,22 @@ impl Usual {
 
 fn usual(found: &FoundRate, time: Duration) -> Usual {
     const STEP: Duration = Duration::from_millis(5);
-    let (begun, mut rates, mut late) = (Instant::now(), Vec::new(), Vec::new());
+    let (begun, mut rates, mut waits, mut late) = (Instant::now(), vec![], vec![], vec![]);
     while begun.elapsed() < time {
         let slept = Instant::now();
         thread::sleep(STEP);
         late.push(slept.elapsed().saturating_sub(STEP));
         rates.push(found.rate().0);
+        waits.push(found.queueing());
     }
     rates.sort_unstable();
+    waits.sort_unstable();
     late.sort_unstable();
-    let rate = rates[rates.len() / 2] as f64 / 1e6;
-    Usual { rate, late: late[late.len() * 95 / 100] }
+    Usual {
+        rate: rates[rates.len() / 2] as f64 / 1e6,
+        queueing: waits[waits.len() / 2],
+        late: late[late.len() * 95 / 100],
+    }
 }
 
 /// Through a bridge between two hosts.

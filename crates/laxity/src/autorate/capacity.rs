@@ -95,6 +95,13 @@ impl Capacity {
     /// A packet found no queue.
     pub(super) fn finds_none(&mut self, point: Point) {
         self.busy.clear();
+        // The link carries what went there since the last one, but for a queue that is no longer
+        // than jitter.
+        let least = self.before.and_then(|before| {
+            let time = point.sent.saturating_sub(before.sent).saturating_add(self.noise);
+            bits_per_second(point.carried.saturating_sub(before.carried), time)
+        });
+        self.bits = self.bits.map(|bits| bits.max(least.unwrap_or_default()));
         self.before = Some(point);
     }
 

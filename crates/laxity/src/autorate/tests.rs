@@ -288,7 +288,12 @@ proptest! {
         let mut bench = Bench::with_reflectors(settings(Rule::Delay), reflectors, round_trip);
         bench.echoes = connections;
         bench.run(240_000, rate, jitter, lost);
-        bench.is_steady_since(120_000, rate)?;
+        let mut waits: Vec<Nanos> = bench.since(120_000).map(|(_, waits)| waits).collect();
+        waits.sort_unstable();
+        let usual = waits[waits.len() / 2];
+        prop_assert!(usual < bench.autorate.settings().allowance(), "{usual}");
+        let mean = bench.mean_since(120_000);
+        prop_assert!((rate * 93 / 100..=rate * 104 / 100).contains(&mean), "{mean} of {rate}");
     }
 }
 
@@ -327,6 +332,20 @@ fn cake_autorate_falls_and_rises_by_its_steps() {
     let ratio = bench.autorate.rate().0 as f64 / 8_944_271.0;
     let count = ratio.ln() / (steps[0] / 100.0).ln();
     assert!((count - count.round()).abs() < 0.01 && count > 10.0, "{count}");
+}
+
+/// A longer queue takes more of an interval to come and go.
+#[test]
+fn a_longer_delay_may_be_wanted() {
+    let settings = Settings { delay: Nanos(30 * MS), ..settings(Rule::Delay) };
+    for reflectors in 1..4 {
+        let mut bench = Bench::with_reflectors(settings, reflectors, 1);
+        for (second, rate) in [(4, 8_000_000), (8, 3_000_000), (12, 12_000_000)] {
+            bench.run(second * 1000, rate, 0, 0);
+            let found = bench.autorate.rate().0;
+            assert!((rate * 8 / 10..rate * 12 / 10).contains(&found), "{found}, not {rate}");
+        }
+    }
 }
 
 /// A controller goes on with what it measured.
