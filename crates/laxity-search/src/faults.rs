@@ -69,7 +69,9 @@ pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanE
 
 use Discipline::{Kind as Of, Nested, Network};
 use Spoils::{Bounds, Plans, Scheduler, Whole};
-use laxity_plan::discipline::Kind::{Drr, Dwcs, Edf, Fifo, Hfsc, Priority, Qfq, Tdp, Wf2q, Wfq};
+use laxity_plan::discipline::Kind::{
+    Cake, Drr, Dwcs, Edf, Fifo, Hfsc, Priority, Qfq, Tdp, Wf2q, Wfq,
+};
 
 /// All of them.
 pub static ALL: &[Fault] = &[
@@ -111,6 +113,7 @@ pub static ALL: &[Fault] = &[
         Bounds(proved::less_a_packet_behind),
     ),
     fault(Of(Priority), "the levels of two classes exchanged", Plans(built::exchanged_levels)),
+    fault(Of(Cake), "bounds a packet too short", Bounds(proved::less_a_packet)),
     fault(Of(Dwcs), "a loss more than tolerated", Plans(built::looser_windows)),
     fault(Of(Dwcs), "gaps a quarter too long", Plans(built::longer_gaps)),
     fault(Of(Dwcs), "a stream more than admitted", Whole(built::another_stream)),

@@ -385,8 +385,7 @@ fn what_enters_says_nothing_behind_an_output_without_bounds() {
 #[test]
 fn packets_of_classes_elsewhere_block_nobody() {
     for kind in of_links() {
-        let proves_nothing =
-            matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Cake | Kind::Dwcs);
+        let proves_nothing = matches!(kind, Kind::FqCodel | Kind::DualPi2 | Kind::Dwcs);
         let kind = kind.word();
         let bound = |elsewhere: &str| {
             let text = format!(

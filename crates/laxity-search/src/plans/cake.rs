@@ -12,7 +12,7 @@ const POINTS: [u64; 8] = [8, 0, 10, 16, 18, 34, 46, 48];
 pub(super) fn draw(draw: &mut Generator) -> Draft {
     let modes = ["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"];
     let mode = pick(&modes, draw);
-    let isolation = pick(&["triple-isolate", "flows", "flowblind", "flowblind"], draw);
+    let isolation = pick(&["flows", "flowblind"], draw);
     // COBALT is to drop nothing: its times are not those of bounds.
     let keys = format!(
         "kind = \"cake\", diffserv = \"{mode}\", isolation = \"{isolation}\", rtt = \"1000s\""

@@ -43,7 +43,7 @@ fn hold(breakdown: &Breakdown, bound: Nanos, kind: Kind) {
     let mut sources: Vec<_> = breakdown.terms.iter().map(|term| term.source).collect();
     sources.sort_unstable();
     sources.dedup();
-    assert_eq!(sources.len(), breakdown.terms.len(), "{kind:?}: a source has one term");
+    assert_eq!(sources.len(), breakdown.terms.len(), "{kind:?}: {breakdown:?}");
 }
 
 /// How many bounds of a plan were looked at.

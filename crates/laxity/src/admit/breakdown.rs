@@ -241,9 +241,11 @@ impl Breakdown {
     /// The same with the terms of a latency in place of it.
     #[must_use]
     pub fn with_latency(mut self, latency: &Breakdown) -> Breakdown {
-        let is_latency = |term: &Term| term.source == Source::Latency;
-        if let Some(place) = self.terms.iter().position(is_latency) {
-            self.terms.splice(place..=place, latency.terms.iter().copied());
+        for term in core::mem::take(&mut self.terms) {
+            match term.source {
+                Source::Latency => latency.terms.iter().for_each(|part| self.push(*part)),
+                _ => self.push(term),
+            }
         }
         self
     }

@@ -47,7 +47,7 @@ proptest! {
 }
 
 /// A burst that comes when an outage begins takes nearly what is proved, in one queue and by
-/// deadlines.
+/// deadlines. The bounds of CAKE hold for queues of its own choice, and so are longer.
 #[test]
 fn bounds_of_outages_are_nearly_taken() {
     let bears_late_links = |kind: &Kind| kind.room().proof.bears_late_links;
@@ -71,7 +71,8 @@ fn bounds_of_outages_are_nearly_taken() {
         let (summary, _) = run(&plan, Nanos(1_000 * MS), 1);
         let class = &summary.ends().classes[0];
         let [most, bound] = [class.delay_ns.unwrap().max, class.bound_ns.unwrap()];
-        assert!(most <= bound && most > bound / 10 * 7, "{kind}: {most} of {bound}");
+        let tenths = if kind == Kind::Cake.word() { 6 } else { 7 };
+        assert!(most <= bound && most > bound / 10 * tenths, "{kind}: {most} of {bound}");
     }
 }
 
