@@ -62,7 +62,7 @@ impl FoundRate {
     }
 
     fn settings(&self) -> MutexGuard<'_, Option<Settings>> {
-        // Whoever holds it does nothing that fails.
+        // Nothing fails while it is held.
         self.0.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

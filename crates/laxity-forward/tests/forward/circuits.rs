@@ -17,7 +17,7 @@ pub(crate) enum Upper {
 /// Circuits below an access point, and access points below a site.
 const BELOW: usize = 25;
 
-/// The plan of so many circuits on a link of 10 Gbit/s, each with this key, such as
+/// The plan of a number of circuits on a link of 10 Gbit/s, each with this key, such as
 /// `scheduler = { kind = "fq-codel" }`.
 pub(crate) fn plan(upper: Upper, leaf: &str, circuits: usize) -> String {
     let kind = match upper {

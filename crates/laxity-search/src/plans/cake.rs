@@ -6,7 +6,7 @@ use super::parts::{arrival, chance, link, parts, pick};
 use crate::Generator;
 use crate::draft::{ClassDraft, Draft};
 
-/// Code points, among them one of every tin under every mode: CS1, CS0, AF11, CS2, AF21, AF41, EF, CS6.
+/// CS1, CS0, AF11, CS2, AF21, AF41, EF, CS6: among them is one of every tin under every mode.
 const POINTS: [u64; 8] = [8, 0, 10, 16, 18, 34, 46, 48];
 
 pub(super) fn draw(draw: &mut Generator) -> Draft {

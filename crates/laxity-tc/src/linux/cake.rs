@@ -149,7 +149,7 @@ fn is_of_code_points(expr: &Expr) -> bool {
     }
 }
 
-/// The headers of a packet of which only the code point matters.
+/// The headers of a packet. Only its code point matters.
 fn headers(dscp: u8) -> Headers {
     let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let ip = IpHeaders { source: any, destination: any, protocol: 0, dscp, ecn: 0 };

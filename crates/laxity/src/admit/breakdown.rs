@@ -61,7 +61,7 @@ pub enum Source {
     Head,
     /// Virtual times are rounded to slots (QFQ+).
     Slots,
-    /// The tin may be ahead of its threshold by a packet, and tins above go first up to theirs, also
+    /// The tin may be ahead of its threshold by a packet. Tins above go first up to theirs, also
     /// while something else goes before (CAKE).
     Tins,
     /// How late the service of a link or share may begin.

@@ -3,8 +3,8 @@
 //!
 //! # A tin
 //!
-//! Tin i has the threshold `r_i` and a virtual time, which each of its packets moves on by what it
-//! takes at `r_i`. A packet is *due* once the virtual time before it has come. Among due packets
+//! Tin i has the threshold `r_i` and a virtual time, which each of its packets moves on by its
+//! time at `r_i`. A packet is *due* once the virtual time before it has come. Among due packets
 //! the highest tin sends; others are sent only while none is due. Write `L_i` for the longest
 //! packet of tin i, `L` for that of all, `C` for the rate of the link.
 //!
@@ -35,13 +35,13 @@
 //! theta_i   = L_i / r_i + ( L + sum_(j > i) L_j ) / ( C - R )
 //! ```
 //!
-//! The packet under way is of another tin if `r_i <= C - R`: one of its own has moved the virtual time
-//! on by as much as it takes. A tin without others beside it has the whole link, whatever its
-//! threshold. On a share of a link that is late by a latency, the tin is late by `C / (C - R)` times
-//! as much.
+//! The packet under way is of another tin if `r_i <= C - R`: one of its own has moved the virtual
+//! time on by as much as it takes. A tin without others beside it has the whole link, whatever its
+//! threshold. On a share of a link that is late by a latency, the tin is late by `C / (C - R)`
+//! times as much.
 //!
-//! The scheduler rounds times down to nanoseconds: for `R` a byte takes as long as it rounds to, and
-//! every tin above is a nanosecond ahead.
+//! The scheduler rounds times down to nanoseconds: for `R` a byte takes as long as it rounds to,
+//! and every tin above is a nanosecond ahead.
 //!
 //! # A class
 //!
@@ -66,7 +66,7 @@
 //! # A flow that begins
 //!
 //! It goes before flows in turns. With n others that began before it and have not had their turn,
-//! each of which sends less than `Q + L_i`, its first packet of length l leaves within
+//! each sending less than `Q + L_i`, its first packet of length l leaves within
 //!
 //! ```text
 //! theta_i + ( L_i + n ( Q + L_i ) + l ) / g_i
@@ -100,7 +100,7 @@ pub struct Tins {
     pub latency: Nanos,
     /// How classes are sorted into tins.
     pub diffserv: Diffserv,
-    /// The rate of which thresholds are parts.
+    /// The rate that thresholds are parts of.
     pub rate: Rate,
     /// Whether each tin is one queue in the order of arrival.
     pub is_flowblind: bool,

@@ -55,7 +55,7 @@ impl Finding {
 }
 
 impl Baselines {
-    /// Adds a round trip that comes back `now`, of a packet that was `sent` after so many bytes.
+    /// Adds a round trip that comes back `now`, of a packet that was `sent` after these bytes.
     /// There is no queue while round trips stay the least, but for `noise`, although a queue would
     /// have become shorter at this capacity. If other paths know better, both have to agree.
     pub(super) fn add(

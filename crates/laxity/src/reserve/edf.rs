@@ -118,8 +118,8 @@ impl EdfBook {
         }
     }
 
-    /// Enters a flow if all deadlines hold with it. Returns how long its packets take at most, which
-    /// is its deadline or less.
+    /// Enters a flow if all deadlines hold with it. Returns how long its packets take at most: its
+    /// deadline or less.
     ///
     /// # Errors
     /// If a deadline would be missed, with what would fit; if the request says too little or too

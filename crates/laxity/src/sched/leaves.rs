@@ -182,8 +182,8 @@ impl<S: Scheduler> Scheduler for LeafQueues<S> {
 }
 
 impl LeafQueue {
-    /// Does something with the scheduler, and counts what is below by what that has before and
-    /// after.
+    /// Does something with the scheduler, and counts what is below: the difference of its backlogs
+    /// before and after.
     fn work<T>(
         &mut self,
         below: &mut Backlog,

@@ -16,7 +16,7 @@ pub(super) struct Directory {
 const FLOWS: usize = 8;
 
 impl Directory {
-    /// Without any flows, for so many queues.
+    /// Without any flows, for this number of queues.
     pub(super) fn new(queues: usize, salt: u64) -> Self {
         let places = queues * FLOWS;
         Directory { tags: Tags::new(places, salt), hosts: alloc::vec![Hosts::UNKNOWN; places] }

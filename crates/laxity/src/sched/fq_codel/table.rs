@@ -1,4 +1,4 @@
-//! The queues of flows, of which there are as many as are in use.
+//! The queues of flows. Only those in use exist.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ pub(super) struct QueueTable {
     queues: Vec<Queue>,
     /// The slots of queues, by their numbers.
     slots: HashTable<u32>,
-    /// Slots of queues that have left the lists, some of which may be back.
+    /// Slots of queues that have left the lists. Some may be back.
     retired: VecDeque<u32>,
     /// An upper bound of each queue's bytes, inverted, so that the most wins, and its number. It is
     /// corrected when a queue wins, not with every packet that leaves.
