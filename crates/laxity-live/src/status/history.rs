@@ -106,8 +106,8 @@ impl OverTime {
     }
 }
 
-/// How many intervals a number of classes has: a quarter of a million of all classes together, and at
-/// least 24 of each.
+/// How many intervals a number of classes has: a quarter of a million of all classes together, and
+/// at least 24 of each.
 fn most(classes: usize) -> usize {
     ((1 << 18) / classes.max(1)).clamp(24, INTERVALS)
 }
