@@ -149,7 +149,7 @@ impl EdfBook {
 
     /// Takes out a flow with this contract. Returns whether there was one.
     ///
-    /// Its packets are still due: another flow may take its place once they have left.
+    /// Packets that it sent before are still due. The book does not know when they have left.
     pub fn release(&mut self, flow: &RealTime) -> bool {
         let (Ok(demand), Entry::Occupied(mut entry)) =
             (demand(flow), self.contracts.entry(contract(flow)))
