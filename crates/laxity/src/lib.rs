@@ -123,6 +123,7 @@ pub mod window;
 /// The examples of the README and of guides.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/cake.md")]
 #[doc = include_str!("../../../docs/dualpi2.md")]
 #[doc = include_str!("../../../docs/fq-codel.md")]
 #[doc = include_str!("../../../docs/hierarchy.md")]

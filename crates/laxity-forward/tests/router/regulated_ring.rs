@@ -21,8 +21,10 @@ use crate::repeated::{DURATION, SentPacket, is_same, of_routers, of_simulator, p
 /// A ring of routers, hosts at each, some links regulated, and one discipline everywhere.
 fn ring(draw: &mut Generator) -> Plan {
     let routers = draw.random_range(3..=5usize);
-    // FQ-CoDel hashes flows with a seed of each output, which routers draw otherwise.
-    let is_alike = |kind: &&Kind| !kind.room().is_of_networks && **kind != Kind::FqCodel;
+    // These hash flows with a seed of each output, which routers draw otherwise, and may drop
+    // packets that waited for long.
+    let hashes = |kind| matches!(kind, Kind::FqCodel | Kind::Cake);
+    let is_alike = |kind: &&Kind| !kind.room().is_of_networks && !hashes(**kind);
     let others: Vec<_> = Kind::ALL.iter().filter(is_alike).collect();
     let kind = if draw.random() { &Kind::Fifo } else { others[draw.random_range(0..others.len())] };
     let kind = kind.word();
