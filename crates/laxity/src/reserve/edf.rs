@@ -44,20 +44,13 @@ pub struct EdfBook {
     latency: Nanos,
     best_effort_packet: Option<Bytes>,
     timeline: Timeline,
-    contracts: BTreeMap<Contract, Entered>,
+    /// How often each contract is in the book.
+    contracts: BTreeMap<Contract, u32>,
     flows: u32,
-    next_owner: u32,
 }
 
 /// What a flow asks for, in an order.
 type Contract = (Nanos, Vec<(Bytes, Rate)>, Bytes);
-
-/// How often a contract is in the book.
-#[derive(Clone, Copy, Debug)]
-struct Entered {
-    owner: u32,
-    count: u32,
-}
 
 /// Why a flow does not come into the book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,7 +107,6 @@ impl EdfBook {
             timeline: Timeline::new(link, nanobits(best_effort_packet.unwrap_or_default())),
             contracts: BTreeMap::new(),
             flows: 0,
-            next_owner: 0,
         }
     }
 
@@ -132,12 +124,9 @@ impl EdfBook {
         if !self.timeline.is_room(&demand) {
             return Err(Refusal::NoRoom(self.offers(flow)));
         }
-        let entry = self.contracts.entry(contract(flow));
-        let is_new = matches!(entry, Entry::Vacant(_));
-        let entered = entry.or_insert(Entered { owner: self.next_owner, count: 0 });
-        entered.count += 1;
-        self.timeline.add(&demand, entered.owner, is_new);
-        self.next_owner += u32::from(is_new);
+        let count = self.contracts.entry(contract(flow)).or_default();
+        *count += 1;
+        self.timeline.add(&demand, *count == 1);
         self.flows += 1;
         Ok(self.bound(flow.deadline))
     }
@@ -156,12 +145,12 @@ impl EdfBook {
         else {
             return false;
         };
-        entry.get_mut().count -= 1;
-        let Entered { owner, count } = *entry.get();
-        if count == 0 {
+        *entry.get_mut() -= 1;
+        let is_last = *entry.get() == 0;
+        if is_last {
             entry.remove();
         }
-        self.timeline.remove(&demand, owner, count == 0);
+        self.timeline.remove(&demand, is_last);
         self.flows -= 1;
         true
     }
@@ -184,8 +173,8 @@ impl EdfBook {
         let real_time: Vec<RealTime> = self
             .contracts
             .iter()
-            .flat_map(|(contract, entered)| {
-                core::iter::repeat_n(flow_with(contract), entered.count as usize)
+            .flat_map(|(contract, count)| {
+                core::iter::repeat_n(flow_with(contract), *count as usize)
             })
             .collect();
         let packets = real_time.iter().map(|flow| flow.packet);

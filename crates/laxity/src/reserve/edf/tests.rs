@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use super::{EdfBook, Refusal};
 use crate::admit::edf::{RealTime, System};
 use crate::curve::Curve;
-use crate::testing::{any_class, systems};
+use crate::testing::{Proportions, any_class, systems};
 use crate::units::Nanos;
 
 /// What is asked of a book.
@@ -38,12 +38,17 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_whole_test(
         system in systems(),
-        kinds in prop::collection::vec(any_class(), 1..12),
+        kinds in prop::collection::vec((any_class(), any::<bool>()), 1..12),
         latency in prop_oneof![Just(0u64), 1..3_000_000u64],
         requests in requests(),
     ) {
-        let kinds: Vec<RealTime> =
-            kinds.into_iter().map(|kind| kind.on_link(system.rate, 6000)).collect();
+        let on_link = |(kind, is_alike): (Proportions, bool)| (kind.on_link(system.rate, 6000), is_alike);
+        let mut kinds: Vec<(RealTime, bool)> = kinds.into_iter().map(on_link).collect();
+        let shared = kinds[0].0.deadline;
+        for (kind, _) in kinds.iter_mut().filter(|(_, is_alike)| *is_alike) {
+            kind.deadline = shared;
+        }
+        let kinds: Vec<RealTime> = kinds.into_iter().map(|(kind, _)| kind).collect();
         let mut whole = System { real_time: Vec::new(), latency: Nanos(latency), ..system };
         let mut book = EdfBook::new(whole.rate, whole.latency, whole.best_effort_packet);
         for request in requests {

@@ -6,6 +6,8 @@
 //! Whether slack remains beside another line is asked of the [hull](super::hull) of each block. So
 //! with n times an operation takes about `n / BLOCK` short searches and two walks of `BLOCK`.
 
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -15,16 +17,43 @@ use super::line::{Instant, Line, Segment};
 /// A block of twice as many times is split. In tests a few flows fill many blocks.
 const BLOCK: usize = if cfg!(test) { 3 } else { 256 };
 
-/// A time at which the demand jumps or bends.
-#[derive(Clone, Copy, Debug)]
+/// A time at which the demand of contracts jumps or bends. No two points have the same time.
+#[derive(Clone, Debug)]
 struct Point {
     at: Instant,
     /// The slack here and up to the next point, beside that of the block. Blocking is not in it.
     slack: Line,
+    /// How many contracts bend here.
+    bends: u32,
+    /// The largest packets of those that jump here, in nanobits, each with the number of contracts.
+    packets: BTreeMap<i128, u32>,
+}
+
+impl Point {
     /// The largest packet that is due at this time, in nanobits; 0 where demand only bends.
-    packet: i128,
-    /// Whose it is.
-    owner: u32,
+    fn packet(&self) -> i128 {
+        self.packets.last_key_value().map_or(0, |(packet, _)| *packet)
+    }
+
+    /// A contract jumps here by a packet, or bends without one.
+    fn enter(&mut self, packet: Option<i128>) {
+        *packet.map_or(&mut self.bends, |packet| self.packets.entry(packet).or_default()) += 1;
+    }
+
+    /// One that does so goes.
+    fn leave(&mut self, packet: Option<i128>) {
+        let Some(packet) = packet else { return self.bends -= 1 };
+        if let Entry::Occupied(mut count) = self.packets.entry(packet) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.bends == 0 && self.packets.is_empty()
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,7 +74,7 @@ struct Block {
 
 impl Block {
     fn rebuild(&mut self) {
-        self.packet = self.points.iter().map(|point| point.packet).max().unwrap_or_default();
+        self.packet = self.points.iter().map(Point::packet).max().unwrap_or_default();
         self.has_fractions = self.points.iter().any(|point| !point.at.is_whole());
         let corner = |point: &Point| (point.at.whole, point.slack.floor(&point.at));
         self.hull.rebuild(self.points.iter().map(corner));
@@ -109,13 +138,10 @@ impl Block {
 /// For each point the largest packet that is due at a later one.
 fn later_packets(points: &[Point]) -> Vec<i128> {
     let mut packets = vec![0; points.len()];
-    let (mut later, mut here) = (0, 0);
-    for number in (0..points.len()).rev() {
-        if points.get(number + 1).is_some_and(|next| next.at != points[number].at) {
-            later = here;
-        }
-        packets[number] = later;
-        here = here.max(points[number].packet);
+    let mut later = 0;
+    for (packet, point) in packets.iter_mut().zip(points).rev() {
+        *packet = later;
+        later = later.max(point.packet());
     }
     packets
 }
@@ -136,6 +162,12 @@ impl Demand {
 
     fn long_run(&self) -> &Line {
         &self.segments[self.segments.len() - 1].line
+    }
+
+    /// The times at which it changes, with its packet at the first one.
+    fn changes(&self) -> impl Iterator<Item = (Instant, Option<i128>)> + '_ {
+        let packets = core::iter::once(Some(self.packet)).chain(core::iter::repeat(None));
+        self.segments.iter().map(|segment| segment.since).zip(packets)
     }
 
     /// The line at a time; none before the deadline.
@@ -241,7 +273,7 @@ impl Timeline {
                 packet = packet.max(block.packet);
                 continue;
             };
-            let later = block.points[count..].iter().map(|point| point.packet);
+            let later = block.points[count..].iter().map(Point::packet);
             return (point.slack + block.common, later.fold(packet, i128::max));
         }
         (self.link, packet)
@@ -254,47 +286,47 @@ impl Timeline {
         last.unwrap_or(self.link)
     }
 
-    /// A flow comes. If it `is_new`, its owner has no points yet.
-    pub(super) fn add(&mut self, demand: &Demand, owner: u32, is_new: bool) {
+    /// A flow comes. If its contract `is_new`, no other has it.
+    pub(super) fn add(&mut self, demand: &Demand, is_new: bool) {
         if is_new {
-            for (number, segment) in demand.segments.iter().enumerate() {
-                let packet = if number == 0 { demand.packet } else { 0 };
-                let (slack, _) = self.at(&segment.since);
-                self.insert(Point { at: segment.since, slack, packet, owner });
+            for (at, packet) in demand.changes() {
+                self.enter(at, packet);
             }
         }
         self.change(demand, |line| -line);
     }
 
-    /// A flow goes. If it `is_last`, its owner's points go with it.
-    pub(super) fn remove(&mut self, demand: &Demand, owner: u32, is_last: bool) {
+    /// A flow goes. If its contract `is_last`, no other has it.
+    pub(super) fn remove(&mut self, demand: &Demand, is_last: bool) {
         if is_last {
-            let holds = |block: &Block, segment: &Segment| {
-                block.ends().is_some_and(|(first, last)| (first..=last).contains(&&segment.since))
-            };
-            for block in &mut self.blocks {
-                if demand.segments.iter().any(|segment| holds(block, segment)) {
-                    block.points.retain(|point| point.owner != owner);
-                    block.rebuild();
-                }
+            for (at, packet) in demand.changes() {
+                self.leave(&at, packet);
             }
             self.join();
         }
         self.change(demand, |line| line);
     }
 
-    fn insert(&mut self, point: Point) {
-        let number = self.blocks.partition_point(|block| {
-            block.points.first().is_some_and(|first| first.at <= point.at)
-        });
-        let number = number.saturating_sub(1);
+    /// The number of the block for a time.
+    fn block(&self, at: &Instant) -> usize {
+        let begins = |block: &Block| block.points.first().is_some_and(|first| first.at <= *at);
+        self.blocks.partition_point(begins).saturating_sub(1)
+    }
+
+    /// A contract jumps by a packet at a time, or bends without one.
+    fn enter(&mut self, at: Instant, packet: Option<i128>) {
+        let (slack, _) = self.at(&at);
         if self.blocks.is_empty() {
             self.blocks.push(Block::default());
         }
+        let number = self.block(&at);
         let block = &mut self.blocks[number];
-        let slack = point.slack + -block.common;
-        let place = block.points.partition_point(|other| other.at <= point.at);
-        block.points.insert(place, Point { slack, ..point });
+        let place = block.points.partition_point(|point| point.at < at);
+        if block.points.get(place).is_none_or(|point| point.at != at) {
+            let slack = slack + -block.common;
+            block.points.insert(place, Point { at, slack, bends: 0, packets: BTreeMap::new() });
+        }
+        block.points[place].enter(packet);
         if block.points.len() == 2 * BLOCK {
             let points = block.points.split_off(BLOCK);
             let mut second = Block { points, common: block.common, ..Block::default() };
@@ -304,9 +336,24 @@ impl Timeline {
         self.blocks[number].rebuild();
     }
 
+    /// One that does so goes.
+    fn leave(&mut self, at: &Instant, packet: Option<i128>) {
+        let number = self.block(at);
+        let Some(block) = self.blocks.get_mut(number) else { return };
+        let Ok(place) = block.points.binary_search_by(|point| point.at.cmp(at)) else { return };
+        block.points[place].leave(packet);
+        if block.points[place].is_empty() {
+            block.points.remove(place);
+        }
+        if block.points.is_empty() {
+            self.blocks.remove(number);
+        } else {
+            block.rebuild();
+        }
+    }
+
     /// Joins neighbours that have become short.
     fn join(&mut self) {
-        self.blocks.retain(|block| !block.points.is_empty());
         let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len());
         for mut block in self.blocks.drain(..) {
             match joined.last_mut() {
