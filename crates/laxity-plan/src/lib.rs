@@ -42,6 +42,7 @@ mod raw;
 mod read;
 pub mod rewrite;
 mod schema;
+mod settling;
 mod shares;
 mod source;
 pub mod tdp;

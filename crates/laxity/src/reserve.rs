@@ -4,4 +4,6 @@
 //! may not come, why and what would fit. An answer is that of the [admission test](crate::admit)
 //! of the whole link with the newcomer in it, but takes a small part of its time.
 
+pub mod bookings;
 pub mod edf;
+pub mod settling;
