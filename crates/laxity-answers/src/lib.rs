@@ -9,6 +9,7 @@
 //! | [`verdict`] | whether a run kept what was promised |
 //! | [`why`] | why packets were delayed, cause by cause |
 //! | [`breakdown`] | what bounds are made of, and how much of it packets use |
+//! | [`reservations`] | whether one more class may come while others are there, and for how long |
 //! | [`advice`] | what to change in the plan of a live link |
 //! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
 //!
@@ -24,6 +25,7 @@ pub mod network;
 mod proof;
 pub mod queue;
 pub mod reason;
+pub mod reservations;
 pub mod seeds;
 pub mod verdict;
 pub mod why;

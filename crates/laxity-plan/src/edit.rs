@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
-use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Key, Table, TableLike, TomlError, Value};
 
 use crate::error::{Fault, PlanError};
 
@@ -56,9 +56,61 @@ pub enum EditError {
         /// What is not there.
         missing: Path,
     },
+    /// The text is not that of a class.
+    #[error("these are no keys of a class: {0}")]
+    NoKeys(String),
+    /// Classes are not in tables, so that no others can be put before them.
+    #[error("the plan has no class in a table `[class.NAME]`, before which others could stand")]
+    NoTables,
+    /// There is a class of a name.
+    #[error("there is a class `{0}` already")]
+    Exists(String),
     /// The value is none of TOML's.
     #[error("`{0}` is no value of TOML")]
     NoValue(String),
+}
+
+/// The keys of a class with their values, as they stand below `[class.NAME]`.
+#[derive(Clone, Debug)]
+pub struct ClassKeys(Table);
+
+impl FromStr for ClassKeys {
+    type Err = EditError;
+
+    fn from_str(text: &str) -> Result<ClassKeys, EditError> {
+        let document: DocumentMut =
+            text.parse().map_err(|error: TomlError| EditError::NoKeys(error.message().into()))?;
+        let table = document.into_table();
+        // A table of its own would stand among those of the plan.
+        let nested = table.iter().find(|(_, item)| !item.is_value()).map(|(key, _)| key.to_owned());
+        match nested {
+            Some(key) => Err(EditError::NoKeys(format!("`{key}` is a table: write it in braces"))),
+            None => Ok(ClassKeys(table)),
+        }
+    }
+}
+
+impl fmt::Display for ClassKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl ClassKeys {
+    /// Gives a key a value, written in TOML, whether it has one or not.
+    ///
+    /// # Errors
+    /// If that is no value.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), EditError> {
+        let value: Value = value.parse().map_err(|_| EditError::NoValue(value.to_owned()))?;
+        self.0.insert(key, Item::Value(value));
+        Ok(())
+    }
+
+    /// The value of a key, written in TOML, if it has one.
+    pub fn get(&self, key: &str) -> Option<String> {
+        Some(self.0.get(key)?.as_value()?.clone().decorated("", "").to_string())
+    }
 }
 
 /// A plan's text that is being changed: its comments, order and formatting stay.
@@ -135,6 +187,33 @@ impl Draft {
             depth += parts;
         }
         Ok((last, table))
+    }
+
+    /// Puts classes before all others, in their order: their matches are tested first.
+    ///
+    /// # Errors
+    /// If the classes of the plan are not in tables such as `[class.NAME]`, or one of a name is
+    /// there.
+    pub fn put_first<'a>(
+        &mut self,
+        classes: impl IntoIterator<Item = (&'a str, &'a ClassKeys)>,
+    ) -> Result<(), EditError> {
+        let Some(table) = self.0.get_mut("class").and_then(Item::as_table_mut) else {
+            return Err(EditError::NoTables);
+        };
+        if table.is_dotted() || !table.iter().all(|(_, item)| item.is_table()) {
+            return Err(EditError::NoTables);
+        }
+        let others = std::mem::take(table);
+        table.set_implicit(true);
+        for (name, ClassKeys(keys)) in classes {
+            if others.contains_key(name) || table.contains_key(name) {
+                return Err(EditError::Exists(name.to_owned()));
+            }
+            table.insert(name, Item::Table(keys.clone()));
+        }
+        table.extend(others);
+        Ok(())
     }
 
     /// The text.
@@ -241,6 +320,26 @@ class = 'a b'
         assert!(text.contains("[class.\"a b\"]\nweight = 3\n"), "{text}");
         let text = set("link.max-packet", "'1500b'").unwrap();
         assert!(text.contains(", max-packet = '1500b' }"), "{text}");
+    }
+
+    #[test]
+    fn classes_are_put_before_all_others_and_the_rest_stays() {
+        let keys: ClassKeys = "deadline = '5ms'\nmatch = 'udp dport 5004'".parse().unwrap();
+        let mut draft = Draft::parse(PLAN, "plan.toml").unwrap();
+        draft.put_first([("b", &keys), ("a 1", &keys)]).unwrap();
+        let body = "deadline = '5ms'\nmatch = 'udp dport 5004'\n";
+        let added = format!("[class.b]\n{body}[class.\"a 1\"]\n{body}[class.video]");
+        let text = draft.text();
+        assert_eq!(text.replace("\n\n", "\n"), PLAN.replace("[class.video]", &added));
+        let refused = |text: &str, name| {
+            Draft::parse(text, "plan.toml").unwrap().put_first([(name, &keys)]).unwrap_err()
+        };
+        assert_eq!(refused(PLAN, "video"), EditError::Exists("video".into()));
+        assert_eq!(refused("class.a.weight = 1", "b"), EditError::NoTables);
+        assert_eq!(refused("[link]", "b"), EditError::NoTables);
+        for text in ["[link]\nrate = 1", "deadline", "a = 1\na = 2"] {
+            assert!(matches!(text.parse::<ClassKeys>(), Err(EditError::NoKeys(_))), "{text}");
+        }
     }
 
     #[test]

@@ -1,0 +1,379 @@
+//! Reservations on the link of a plan: each is a class that comes and goes.
+//!
+//! A request has the keys of a class, in the words of plans. It is granted if the plan with the
+//! class is admitted, and so are all plans that follow from what is promised for later. So an
+//! answer is that of the admission test of the whole plan.
+//!
+//! What is granted stands before the classes of the plan, so that its `match` is tested first. A
+//! class that has ended takes no more packets, and leaves the plan when it is [no longer
+//! felt](laxity_plan::Plan::settling_time).
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use laxity::reserve::bookings::{Admission, Booking, Bookings, Period, Refusal, State};
+use laxity::units::{Nanos, Rate};
+use laxity_plan::Plan;
+use laxity_plan::edit::{ClassKeys, Draft, EditError};
+use laxity_plan::error::PlanError;
+use laxity_plan::model::{BestEffort, SchedulerSpec};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::Reason;
+use crate::link;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever asks")]
+pub struct Request {
+    /// The name of the class.
+    pub name: String,
+    /// Its keys.
+    pub keys: ClassKeys,
+    /// When it is to be.
+    pub period: Period,
+    /// Until when it has to be committed, if it is only to be held.
+    pub commit_by: Option<Nanos>,
+}
+
+/// What is granted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
+pub struct Granted {
+    /// The name of the class.
+    pub name: String,
+    /// No packet that conforms takes longer, in ns; absent if it is promised no delay.
+    pub bound_ns: Option<u64>,
+    /// When its first packet may come, in ns.
+    pub from_ns: u64,
+    /// When no packet may come any more, in ns; absent if it lasts until it is released.
+    pub until_ns: Option<u64>,
+}
+
+/// Why a request is not granted.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The request, or the plan with it, makes no sense.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The same, before it is a plan.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// There is one of this name.
+    #[error("there is a reservation `{0}` already")]
+    Exists(String),
+    /// There is none of this name.
+    #[error("there is no reservation `{0}`")]
+    Unknown(String),
+    /// It would be over before it begins.
+    #[error("it would be over before it begins")]
+    Empty,
+    /// There are too many.
+    #[error("there are {} reservations already", Book::MOST)]
+    TooMany,
+    /// It does not fit beside all that is promised.
+    #[error("it does not fit")]
+    NoRoom(Box<NoRoom>),
+}
+
+/// A request that does not fit.
+#[derive(Clone, Debug, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
+pub struct NoRoom {
+    /// The first time at which it does not, in ns.
+    pub at_ns: u64,
+    /// Why not.
+    pub reasons: Vec<Reason>,
+    /// What would fit then.
+    pub offer: Offer,
+}
+
+/// What of a request would fit, each with all else as requested. Absent where nothing would, or
+/// nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "a request has these parts")]
+pub struct Offer {
+    /// The shortest deadline, in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<u64>,
+    /// The highest rate of its slowest token bucket, in bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+}
+
+/// The reservations of a plan's link.
+#[derive(Clone, Debug)]
+pub struct Book {
+    base: Base,
+    bookings: Bookings<String, Contract>,
+}
+
+/// The plan without any reservation.
+#[derive(Clone, Debug)]
+struct Base {
+    draft: Draft,
+    name: String,
+    folder: PathBuf,
+}
+
+/// A class that is promised something.
+#[derive(Clone, Debug)]
+pub struct Contract {
+    name: String,
+    keys: ClassKeys,
+}
+
+impl Contract {
+    /// Its keys.
+    pub fn keys(&self) -> &ClassKeys {
+        &self.keys
+    }
+}
+
+impl Book {
+    /// The most reservations at once, later ones included.
+    pub const MOST: usize = 4096;
+
+    /// The empty book of a plan's text, which is called `name` in errors. Files that it names lie
+    /// in a folder.
+    ///
+    /// # Errors
+    /// If it is no plan of one link whose discipline proves what it promises.
+    pub fn new(text: &str, name: &str, folder: &Path) -> Result<Book, RequestError> {
+        let draft = Draft::parse(text, name)?;
+        let base = Base { draft, name: name.to_string(), folder: folder.to_path_buf() };
+        base.test(&[], "", Nanos::ZERO)?;
+        Ok(Book { base, bookings: Bookings::default() })
+    }
+
+    /// Takes the text of another plan for all that is promised.
+    ///
+    /// # Errors
+    /// If that is no plan, or not all that is promised fits there. The book is then as before.
+    pub fn change_plan(&mut self, now: Nanos, text: &str) -> Result<(), RequestError> {
+        let draft = Draft::parse(text, &self.base.name)?;
+        let base = Base { draft, ..self.base.clone() };
+        base.test(&self.together(now), "", now)?;
+        self.base = base;
+        Ok(())
+    }
+
+    /// Asks for a reservation.
+    ///
+    /// # Errors
+    /// If it makes no sense or does not fit. The book is then as before.
+    pub fn request(&mut self, now: Nanos, request: Request) -> Result<Granted, RequestError> {
+        let Request { name, keys, period, commit_by } = request;
+        if self.bookings.iter().count() >= Book::MOST {
+            return Err(RequestError::TooMany);
+        }
+        let contract = Contract { name: name.clone(), keys };
+        let mut test = Test { base: &self.base, newcomer: &name, bound: None };
+        let entered =
+            self.bookings.request(now, name.clone(), contract, period, commit_by, &mut test);
+        let bound = test.bound;
+        self.answered(&name, entered)?;
+        Ok(Granted {
+            bound_ns: bound.map(|Nanos(bound)| bound),
+            from_ns: period.from.max(now).0,
+            until_ns: period.until.map(|Nanos(until)| until),
+            name,
+        })
+    }
+
+    /// Grants a reservation that was only held.
+    ///
+    /// # Errors
+    /// If there is none, or its time is over.
+    pub fn commit(&mut self, now: Nanos, name: &str) -> Result<(), RequestError> {
+        let committed = self.bookings.commit(now, &name.to_string());
+        self.answered(name, committed)
+    }
+
+    /// Gives a reservation another end; none if it is to last until it is released.
+    ///
+    /// # Errors
+    /// If there is none, or the time behind its end is promised to others.
+    pub fn renew(
+        &mut self,
+        now: Nanos,
+        name: &str,
+        until: Option<Nanos>,
+    ) -> Result<(), RequestError> {
+        let mut test = Test { base: &self.base, newcomer: name, bound: None };
+        let renewed = self.bookings.renew(now, &name.to_string(), until, &mut test);
+        self.answered(name, renewed)
+    }
+
+    /// Ends a reservation.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn release(&mut self, now: Nanos, name: &str) -> Result<(), RequestError> {
+        let released = self.bookings.release(now, &name.to_string());
+        self.answered(name, released)
+    }
+
+    /// Takes out what has ended and is no longer felt. Returns the names.
+    pub fn expire(&mut self, now: Nanos) -> Vec<String> {
+        self.bookings.expire(now)
+    }
+
+    /// When the plan changes by itself next.
+    pub fn next_change(&self, now: Nanos) -> Option<Nanos> {
+        self.bookings.next_change(now)
+    }
+
+    /// All reservations, by name.
+    pub fn reservations(&self) -> impl Iterator<Item = (&String, &Booking<Contract>)> {
+        self.bookings.iter()
+    }
+
+    /// The plan at a time, and its text.
+    ///
+    /// # Errors
+    /// Never, if nothing but [`request`](Book::request) has filled the book.
+    pub fn plan(&self, now: Nanos) -> Result<(Plan, String), RequestError> {
+        let mut classes = Vec::new();
+        let mut is_settling = false;
+        for (_, booking) in self.bookings.iter() {
+            let Contract { name, keys } = booking.contract();
+            match booking.state(now) {
+                Some(State::Active) => classes.push((name.as_str(), keys.clone())),
+                Some(State::Leaving) => {
+                    let mut keys = keys.clone();
+                    keys.set("match", NOTHING)?;
+                    classes.push((name.as_str(), keys));
+                    is_settling = true;
+                }
+                Some(State::Ahead) | None => {}
+            }
+        }
+        let mut draft = self.base.draft.clone();
+        if !classes.is_empty() {
+            draft.put_first(classes.iter().map(|(name, keys)| (*name, keys)))?;
+        }
+        let (mut plan, text) = self.base.plan(&draft)?;
+        if is_settling {
+            plan = settling(plan);
+        }
+        Ok((plan, text))
+    }
+
+    /// What occupies the link at a time.
+    fn together(&self, now: Nanos) -> Vec<&Contract> {
+        let occupies = |booking: &Booking<Contract>| {
+            matches!(booking.state(now), Some(State::Active | State::Leaving))
+        };
+        let bookings = self.bookings.iter().filter(|(_, booking)| occupies(booking));
+        bookings.map(|(_, booking)| booking.contract()).collect()
+    }
+
+    fn answered(
+        &self,
+        name: &str,
+        answer: Result<(), Refusal<RequestError>>,
+    ) -> Result<(), RequestError> {
+        answer.map_err(|refusal| match refusal {
+            Refusal::Exists => RequestError::Exists(name.to_string()),
+            Refusal::Unknown => RequestError::Unknown(name.to_string()),
+            Refusal::Empty => RequestError::Empty,
+            Refusal::NoRoom { at, why: RequestError::NoRoom(mut no_room) } => {
+                no_room.at_ns = at.0;
+                RequestError::NoRoom(no_room)
+            }
+            Refusal::NoRoom { why, .. } => why,
+        })
+    }
+}
+
+/// A match that never holds. A class without one could be that of all that no other takes.
+const NOTHING: &str = "'tcp and udp'";
+
+/// The plan while what has ended is still felt: best effort under EDF waits for it without a
+/// deadline, so that the link is sure to have sent it soon.
+fn settling(mut plan: Plan) -> Plan {
+    if let SchedulerSpec::Edf(edf) = &mut plan.scheduler {
+        edf.best_effort = BestEffort::Background;
+    }
+    plan
+}
+
+impl Base {
+    fn plan(&self, draft: &Draft) -> Result<(Plan, String), RequestError> {
+        let text = draft.text();
+        Ok((Plan::parse(&text, &self.name, &self.folder)?, text))
+    }
+
+    /// Tests a plan with contracts. Returns the bound of one of them, and the settling time.
+    fn test(
+        &self,
+        contracts: &[&Contract],
+        newcomer: &str,
+        at: Nanos,
+    ) -> Result<(Option<Nanos>, Option<Nanos>), RequestError> {
+        let mut draft = self.draft.clone();
+        if !contracts.is_empty() {
+            draft.put_first(contracts.iter().map(|one| (one.name.as_str(), &one.keys)))?;
+        }
+        let (plan, _) = self.plan(&draft)?;
+        let admission = link::Admission::test(&plan);
+        let class = plan.classes.iter().position(|class| class.name == newcomer);
+        match admission {
+            Some(admission) if admission.admitted() == Some(true) => {
+                let bound = class.and_then(|class| admission.bounds[class].ok());
+                Ok((bound, settling(plan).settling_time()))
+            }
+            refused => {
+                let reasons = refused.map_or_else(
+                    || {
+                        let scheduler = plan.scheduler.name();
+                        vec![Reason::whole(crate::Finding::NoTest { scheduler })]
+                    },
+                    |admission| admission.reasons,
+                );
+                let offer = class.map(|class| Offer::new(&plan, class)).unwrap_or_default();
+                let no_room = NoRoom { at_ns: at.0, reasons, offer };
+                Err(RequestError::NoRoom(Box::new(no_room)))
+            }
+        }
+    }
+}
+
+/// The test of a book's bookings, which notes the longest bound of a newcomer.
+struct Test<'a> {
+    base: &'a Base,
+    newcomer: &'a str,
+    bound: Option<Nanos>,
+}
+
+impl Admission<Contract> for Test<'_> {
+    type Error = RequestError;
+
+    fn test(&mut self, contracts: &[&Contract]) -> Result<Option<Nanos>, RequestError> {
+        let (bound, settling) = self.base.test(contracts, self.newcomer, Nanos::ZERO)?;
+        self.bound = self.bound.max(bound);
+        Ok(settling)
+    }
+}
+
+impl Offer {
+    /// What of a class would fit in a plan that is refused with it.
+    fn new(plan: &Plan, class: usize) -> Offer {
+        if !matches!(plan.scheduler, SchedulerSpec::Edf(_)) {
+            return Offer::default();
+        }
+        let (system, numbers) = (plan.edf_system(), plan.real_time_classes());
+        let Some(k) = numbers.iter().position(|number| *number == class) else {
+            return Offer::default();
+        };
+        Offer {
+            deadline_ns: system.shortest_admitted_deadline(k).map(|Nanos(deadline)| deadline),
+            rate_bps: system.highest_admitted_rate(k).map(|Rate(rate)| rate),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The book beside the admission test of whole plans.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::*;
+use crate::Proof;
+
+const MS: u64 = 1_000_000;
+
+fn plan(scheduler: &str) -> String {
+    format!(
+        "version = 1\nlink = {{ rate = '10mbit', max-packet = '1500b' }}\nscheduler = {{ {scheduler} }}\n\
+         [class.voice]\ndeadline = '20ms'\nweight = 1\nmatch = 'udp dport 4000'\n\
+         arrival = {{ bucket = '600b', rate = '100kbit', packet = '200b' }}\n[class.rest]\n"
+    )
+}
+
+fn book(scheduler: &str) -> Book {
+    Book::new(&plan(scheduler), "plan.toml", Path::new("")).unwrap()
+}
+
+fn call(name: &str, keys: &str, period: Period) -> Request {
+    Request { name: name.into(), keys: keys.parse().unwrap(), period, commit_by: None }
+}
+
+const NOW: Period = Period { from: Nanos(0), until: None };
+const CALL: &str = "deadline = '10ms'\nmatch = 'udp dport 5000'\n\
+                    arrival = { bucket = '10kB', rate = '2mbit', packet = '1kB' }\n";
+
+/// The names of the classes at a time, those of them that take packets marked.
+fn classes(book: &Book, now: u64) -> Vec<String> {
+    let (plan, _) = book.plan(Nanos(now)).unwrap();
+    let name = |class: &laxity_plan::model::Class| {
+        let takes = class
+            .matching
+            .as_ref()
+            .is_some_and(|matching| !matching.to_string().contains("tcp and udp"));
+        format!("{}{}", class.name, if takes { "!" } else { "" })
+    };
+    plan.classes.iter().map(name).collect()
+}
+
+#[test]
+fn a_class_comes_and_goes() {
+    let mut book = book("kind = 'edf'");
+    let granted = book.request(Nanos(5), call("a", CALL, NOW)).unwrap();
+    assert!(granted.bound_ns.unwrap() <= 10 * MS);
+    assert_eq!((granted.from_ns, granted.until_ns), (5, None));
+    assert_eq!(classes(&book, 5), ["a!", "voice!", "rest"]);
+    book.release(Nanos(MS), "a").unwrap();
+    assert_eq!(classes(&book, MS), ["a", "voice!", "rest"]);
+    let (settling, _) = book.plan(Nanos(MS)).unwrap();
+    assert_eq!(settling.scheduler.name(), "edf/background");
+    let free = book.next_change(Nanos(MS)).unwrap();
+    assert!(free > Nanos(11 * MS) && free < Nanos(100 * MS), "{free}");
+    assert_eq!(classes(&book, free.0), ["voice!", "rest"]);
+    assert_eq!(book.plan(free).unwrap().0.scheduler.name(), "edf/exact");
+    assert_eq!(book.expire(free), ["a"]);
+    assert_eq!(book.next_change(free), None);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_would() {
+    let mut book = book("kind = 'edf'");
+    book.request(Nanos(0), call("a", CALL, NOW)).unwrap();
+    let Err(RequestError::NoRoom(no_room)) = book.request(Nanos(7), call("b", CALL, NOW)) else {
+        panic!("two bursts of 8 ms are too much for 10 ms");
+    };
+    assert_eq!(no_room.at_ns, 7);
+    assert!(!no_room.reasons.is_empty());
+    let deadline = no_room.offer.deadline_ns.unwrap();
+    let with = |deadline: u64| CALL.replace("'10ms'", &format!("'{deadline}ns'"));
+    assert!(book.clone().request(Nanos(7), call("b", &with(deadline - 1), NOW)).is_err());
+    book.request(Nanos(7), call("b", &with(deadline), NOW)).unwrap();
+}
+
+#[test]
+fn what_is_promised_for_later_counts_from_then_on() {
+    let mut book = book("kind = 'edf'");
+    let hour = |from: u64, until| Period { from: Nanos(from * MS), until };
+    book.request(Nanos(0), call("later", CALL, hour(1000, None))).unwrap();
+    assert_eq!(classes(&book, 0), ["voice!", "rest"]);
+    assert!(book.request(Nanos(0), call("now", CALL, NOW)).is_err());
+    let until = |ms| Some(Nanos(ms * MS));
+    assert!(book.clone().request(Nanos(0), call("now", CALL, hour(0, until(999)))).is_err());
+    book.request(Nanos(0), call("now", CALL, hour(0, until(900)))).unwrap();
+    assert!(book.renew(Nanos(0), "now", None).is_err());
+    book.renew(Nanos(0), "now", until(950)).unwrap();
+    assert_eq!(classes(&book, 949 * MS), ["now!", "voice!", "rest"]);
+    assert_eq!(classes(&book, 1000 * MS), ["later!", "voice!", "rest"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_said() {
+    let mut book = book("kind = 'edf'");
+    let mut refused = |name: &str, keys: &str| {
+        book.request(Nanos(0), call(name, keys, NOW)).unwrap_err().to_string()
+    };
+    assert!(refused("voice", CALL).contains("there is a class `voice` already"));
+    assert!(refused("a", "dealine = '5ms'").contains("dealine"));
+    assert!(refused("", CALL).contains("name"));
+    let unproved =
+        "version = 1\nlink = { rate = '10mbit' }\nscheduler = { kind = 'fq-codel' }\n[class.rest]";
+    let unproved = Book::new(unproved, "plan.toml", Path::new(""));
+    assert!(matches!(unproved, Err(RequestError::NoRoom(_))));
+}
+
+#[test]
+fn another_plan_has_to_hold_what_is_promised() {
+    let mut book = book("kind = 'edf'");
+    book.request(Nanos(0), call("a", CALL, NOW)).unwrap();
+    let slow = plan("kind = 'edf'").replace("10mbit", "9mbit");
+    assert!(book.change_plan(Nanos(0), &slow).is_err());
+    let fast = plan("kind = 'edf'").replace("10mbit", "20mbit");
+    book.change_plan(Nanos(0), &fast).unwrap();
+    book.request(Nanos(0), call("b", CALL, NOW)).unwrap();
+}
+
+/// Whether a plan with these classes is admitted, found without a book.
+fn is_admitted(base: &str, classes: &BTreeMap<String, String>) -> bool {
+    let (head, rest) = base.split_once("[class.voice]").unwrap();
+    let classes: String =
+        classes.iter().map(|(name, keys)| format!("[class.{name}]\n{keys}")).collect();
+    let text = format!("{head}{classes}[class.voice]{rest}");
+    let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
+    Proof::new(&plan).and_then(|proof| proof.admitted()) == Some(true)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Under every discipline that proves, an answer is that of the whole plan's test, as long as
+    /// nothing leaves and nothing is promised for later.
+    #[test]
+    fn an_answer_is_that_of_the_whole_plan(
+        scheduler in prop::sample::select(vec!["edf", "wfq", "drr", "qfq", "hfsc"]),
+        requests in prop::collection::vec(
+            (1..200u64, 100..3000u64, 100..1500u64, 2..60u64, any::<Index>()), 1..14),
+    ) {
+        let base = plan(&format!("kind = '{scheduler}'"));
+        let base = match scheduler {
+            "hfsc" => base.replace("weight = 1", "curve = '400kbit'"),
+            "edf" => base.replace("weight = 1\n", ""),
+            _ => base,
+        };
+        let mut book = Book::new(&base, "plan.toml", Path::new("")).unwrap();
+        let mut promised = BTreeMap::new();
+        for (number, (rate, bucket, packet, deadline, released)) in requests.into_iter().enumerate() {
+            let share = match scheduler {
+                "hfsc" => format!("curve = '{}kbit'\n", 10 * rate),
+                "edf" => String::new(),
+                _ => format!("weight = {rate}\n"),
+            };
+            let packet = packet.min(bucket);
+            let keys = format!(
+                "deadline = '{deadline}ms'\n{share}match = 'udp dport {number}'\n\
+                 arrival = {{ bucket = '{bucket}b', rate = '{rate}kbit', packet = '{packet}b' }}\n"
+            );
+            let name = format!("c{number:02}");
+            promised.insert(name.clone(), keys.clone());
+            let expected = is_admitted(&base, &promised);
+            let answer = book.request(Nanos(0), call(&name, &keys, NOW));
+            prop_assert_eq!(answer.is_ok(), expected, "{:?}", answer);
+            if !expected {
+                promised.remove(&name);
+            }
+            // Nothing of it was sent.
+            if number % 3 == 2 && !promised.is_empty() {
+                let names: Vec<String> = promised.keys().cloned().collect();
+                let gone = &names[released.index(names.len())];
+                book = Book::new(&base, "plan.toml", Path::new("")).unwrap();
+                promised.remove(gone);
+                for (name, keys) in &promised {
+                    prop_assert!(book.request(Nanos(0), call(name, keys, NOW)).is_ok());
+                }
+            }
+        }
+    }
+}
