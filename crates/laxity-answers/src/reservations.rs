@@ -185,6 +185,24 @@ impl Book {
         })
     }
 
+    /// Enters reservations that were granted before, of which nothing is queued. What is over is
+    /// left out.
+    ///
+    /// # Errors
+    /// If they do not fit together. The book is then as before.
+    pub fn restore(
+        &mut self,
+        now: Nanos,
+        granted: impl IntoIterator<Item = Request>,
+    ) -> Result<(), RequestError> {
+        let granted = granted.into_iter().map(|Request { name, keys, period, commit_by }| {
+            (name.clone(), Contract { name, keys }, period, commit_by)
+        });
+        let mut test = Test { base: &self.base, newcomer: "", bound: None };
+        let restored = self.bookings.restore(now, granted, &mut test);
+        self.answered("", restored)
+    }
+
     /// Grants a reservation that was only held.
     ///
     /// # Errors

@@ -32,8 +32,8 @@ pub(crate) use fit::Fit;
 pub(crate) use import::{ImportFrom, ImportTc};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    Apply, Emulate, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Running,
-    Status, Watch,
+    Apply, Emulate, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Release,
+    Reservations, Reserve, Running, Status, Watch,
 };
 pub(crate) use new::{New, matter};
 pub(crate) use replay::Replay;

@@ -11,6 +11,7 @@ mod measurement;
 mod past;
 mod reload;
 mod report;
+mod reserve;
 mod routers;
 mod status;
 mod top;
@@ -21,6 +22,7 @@ use std::process::Command;
 use laxity_kernel::apply::ApplyError;
 use laxity_live::LiveError;
 use laxity_live::archive::ArchiveError;
+use laxity_live::reservations::JournalError;
 
 use crate::Promises;
 use crate::args::LinuxCommand;
@@ -34,6 +36,9 @@ pub(crate) fn run(command: &LinuxCommand) -> Result<Promises, Failure> {
         LinuxCommand::Apply(apply) => apply::run(apply),
         LinuxCommand::Status(status) => status::run(status),
         LinuxCommand::Reload(reload) => reload::run(&reload.instance),
+        LinuxCommand::Reserve(arguments) => reserve::reserve(arguments),
+        LinuxCommand::Release(arguments) => reserve::release(arguments),
+        LinuxCommand::Reservations(arguments) => reserve::list(arguments),
         LinuxCommand::Top(top) => top::run(&top.instance),
         LinuxCommand::Watch(watch) => watch::run(watch),
     }
@@ -63,6 +68,9 @@ impl From<LiveError> for Failure {
             | LiveError::XdpWire
             | LiveError::ArrivingRate
             | LiveError::UnheardRate
+            | LiveError::NoReservations
+            | LiveError::Reservations { .. }
+            | LiveError::Journal(JournalError::Damaged { .. })
             | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),
             error => Failure::system(error),
         }

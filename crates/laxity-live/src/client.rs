@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::{Method, Request, StatusCode, header};
@@ -13,6 +13,7 @@ use thiserror::Error;
 use tokio::runtime;
 use tokio::time::timeout;
 
+use crate::reservations::{Answer, Order};
 use crate::server::control;
 use crate::status::Status;
 
@@ -71,7 +72,7 @@ impl Client {
     /// # Errors
     /// If nobody answers.
     pub fn status(&self) -> Result<Status, ClientError> {
-        let (code, body) = self.ask(Method::GET, "/status", STATUS)?;
+        let (code, body) = self.ask(Method::GET, "/status", Bytes::new(), STATUS)?;
         match code {
             StatusCode::OK => {
                 serde_json::from_slice(&body).map_err(|error| self.unanswered(error.to_string()))
@@ -85,7 +86,7 @@ impl Client {
     /// # Errors
     /// If nobody answers.
     pub fn reload(&self) -> Result<Result<(), String>, ClientError> {
-        let (code, body) = self.ask(Method::POST, "/reload", RELOAD)?;
+        let (code, body) = self.ask(Method::POST, "/reload", Bytes::new(), RELOAD)?;
         match code {
             StatusCode::OK => Ok(Ok(())),
             StatusCode::CONFLICT => Ok(Err(String::from_utf8_lossy(&body).into_owned())),
@@ -93,16 +94,29 @@ impl Client {
         }
     }
 
+    /// Has an order carried out.
+    ///
+    /// # Errors
+    /// If nobody answers.
+    pub fn order(&self, order: &Order) -> Result<Answer, ClientError> {
+        let unanswered = |error: serde_json::Error| self.unanswered(error.to_string());
+        let body = serde_json::to_vec(order).map_err(unanswered)?;
+        let (code, body) = self.ask(Method::POST, "/reservations", body.into(), RELOAD)?;
+        // What is not of an order, such as that the process ends, is told in words.
+        serde_json::from_slice(&body).map_err(|_| self.refused(code, &body))
+    }
+
     fn ask(
         &self,
         method: Method,
         path: &str,
+        body: Bytes,
         patience: Duration,
     ) -> Result<(StatusCode, Bytes), ClientError> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| self.unanswered(error.to_string()))?;
         let asked = async {
-            timeout(patience, self.exchange(method, path)).await.unwrap_or_else(|_| {
+            timeout(patience, self.exchange(method, path, body)).await.unwrap_or_else(|_| {
                 Err(self.unanswered(format!("not within {} s", patience.as_secs())))
             })
         };
@@ -113,6 +127,7 @@ impl Client {
         &self,
         method: Method,
         path: &str,
+        body: Bytes,
     ) -> Result<(StatusCode, Bytes), ClientError> {
         let gone = |cause| ClientError::Gone { socket: self.socket.clone(), cause };
         let unanswered = |error: hyper::Error| self.unanswered(error.to_string());
@@ -121,7 +136,7 @@ impl Client {
             http1::handshake(TokioIo::new(stream)).await.map_err(unanswered)?;
         tokio::spawn(connection);
         let request = Request::builder().method(method).uri(path).header(header::HOST, "localhost");
-        let request = request.body(Empty::<Bytes>::new());
+        let request = request.body(Full::new(body));
         let request = request.map_err(|error| self.unanswered(error.to_string()))?;
         let answer = sender.send_request(request).await.map_err(unanswered)?;
         let code = answer.status();

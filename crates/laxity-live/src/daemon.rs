@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
+use laxity_answers::Reason;
 use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
 use laxity_linux::cgroup;
 use laxity_linux::clock::tai_offset;
@@ -24,11 +25,12 @@ use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
 use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
-use crate::process::prover::Prover;
+use crate::process::prover::{Prove, Prover, Reading};
 use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
     frames_for, secret, settings,
 };
+use crate::reservations::{self, Answer, Desk, Explain, Order};
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
 use crate::status::Status;
@@ -45,6 +47,10 @@ pub struct Daemon {
     pub read: fn(&Path) -> Result<PlanText, String>,
     /// Works out what to change in a plan of a link, on another such thread.
     pub advise: Advise,
+    /// Says in a sentence why a plan is not admitted.
+    pub explain: fn(&[Reason]) -> String,
+    /// A file for the reservations of what leaves a link, which are taken if there is one.
+    pub reservations: Option<PathBuf>,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
     /// A file for the frames that were sent or dropped under a plan, each with what became of it.
@@ -193,6 +199,8 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let mut process = Process::begin(self.requests, self.has_command)?;
+        let mut plans = plans;
+        let desk = desk(self.reservations.as_deref(), &mut plans, self.explain)?;
         let Place { ends, checked: [from, to], host, pingers, begun } = place;
         let is_host = host.is_some();
         let way = |plan: &Option<PlanText>| way(plan.as_ref(), backend.pool(), is_host);
@@ -211,7 +219,7 @@ impl Daemon {
         let mut bridge = Bridge::new(backend, ways).knowing(host.flatten());
         let rates = rates(&mut bridge, &plans, pingers, keeper)?;
         let settings = bridge.settings();
-        let mut prover = prover(self.read, &plans, settings)?;
+        let mut prover = prover(self.read, &plans, settings, desk)?;
         let adviser = Adviser::start(self.advise)?;
         let resolver = self.names.then(Names::start).transpose()?;
         let ways = if is_host { ["out", "in"] } else { ["out", "back"] };
@@ -275,6 +283,9 @@ impl Daemon {
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
+        if self.reservations.is_some() {
+            return Err(LiveError::NoReservations);
+        }
         let mut process = Process::begin(self.requests, self.has_command)?;
         let on = plan.plan.network_plan().ok_or(LiveError::OneLink)?.analysis();
         let host = Host::new(&on, wired, backend)?;
@@ -289,7 +300,7 @@ impl Daemon {
         let (read, path, again) = (self.read, plan.path.clone(), nodes.clone());
         let readable = vec![folder_of(&plan.path)];
         let ready = move || vec![task::Next::new(read(&path), &again, settings)];
-        let mut prover = Prover::start(readable, ready)?;
+        let mut prover = Prover::start(readable, Reading(ready))?;
         let ports = links.names();
         let ports = ports.iter().map(String::as_str);
         let capture = capture(self.capture, ports, time.now(), keeper)?;
@@ -321,11 +332,27 @@ fn find_cgroups(plan: &mut Plan) -> Result<(), LiveError> {
     found.map_err(|(class, (path, error))| LiveError::Cgroup { class, path, error })
 }
 
+/// Opens the reservations of what leaves, and puts those that are there into its plan.
+fn desk(
+    path: Option<&Path>,
+    plans: &mut [Option<PlanText>; 2],
+    explain: Explain,
+) -> Result<Option<Desk>, LiveError> {
+    let Some(path) = path else { return Ok(None) };
+    let plan = plans[Side::A.index()].as_mut().ok_or(LiveError::NoReservations)?;
+    let journal = reservations::journal(path)?;
+    let mut desk = Desk::open(plan, journal, explain)?;
+    let refused = |why| LiveError::Reservations { path: path.to_path_buf(), why };
+    *plan = desk.plan(&plan.path).map_err(refused)?;
+    Ok(Some(desk))
+}
+
 /// Starts the thread that reads plans again and makes them ready.
 fn prover(
     read: fn(&Path) -> Result<PlanText, String>,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
+    desk: Option<Desk>,
 ) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
     let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
     let paths = plans.each_ref().map(path);
@@ -333,25 +360,81 @@ fn prover(
     if settings.iter().flatten().any(|settings| settings.is_host) {
         readable.extend(cgroup::root());
     }
-    let has_room = is_emulated(plans);
-    let next = move |at: Side| {
-        let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
-        let ready = read(path).and_then(|PlanText { mut plan, text, .. }| {
-            if settings.is_host {
-                find_cgroups(&mut plan).map_err(|error| error.to_string())?;
+    let proving = Proving { read, paths, settings, has_room: is_emulated(plans), desk };
+    Ok(Prover::start(readable, proving)?)
+}
+
+/// What proves the plans of a link.
+struct Proving {
+    read: fn(&Path) -> Result<PlanText, String>,
+    /// By the side at which frames arrive.
+    paths: [Option<PathBuf>; 2],
+    settings: [Option<Settings>; 2],
+    /// Whether there is memory for a wire that is emulated.
+    has_room: bool,
+    /// What takes reservations of the first plan.
+    desk: Option<Desk>,
+}
+
+impl Proving {
+    /// The plan of a side, read again, with its reservations.
+    fn read_at(&mut self, at: Side) -> Option<Result<Next, String>> {
+        let path = self.paths[at.index()].as_ref()?;
+        let plan = (self.read)(path);
+        Some(match &mut self.desk {
+            Some(desk) if at == Side::A => {
+                let plan = plan.and_then(|plan| {
+                    desk.change_plan(&plan)?;
+                    desk.plan(&plan.path)
+                });
+                plan.and_then(|plan| self.ready(at, plan))
             }
-            if plan.link.wire.is_some() && !has_room {
-                return Err("the plan has a wire to be emulated, for which no memory was taken: \
-                            end the link, and start it with this plan"
-                    .to_string());
-            }
-            let prepared =
-                PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
-            Ok(Next { at, text, prepared })
-        });
-        Some(ready)
-    };
-    Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&next).collect())?)
+            _ => plan.and_then(|plan| self.ready(at, plan)),
+        })
+    }
+
+    fn ready(&self, at: Side, plan: PlanText) -> Result<Next, String> {
+        let PlanText { mut plan, text, .. } = plan;
+        let settings = self.settings[at.index()].as_ref().ok_or("there is no plan")?;
+        if settings.is_host {
+            find_cgroups(&mut plan).map_err(|error| error.to_string())?;
+        }
+        if plan.link.wire.is_some() && !self.has_room {
+            return Err(
+                "the plan has a wire to be emulated, for which no memory was taken: end the \
+                        link, and start it with this plan"
+                    .to_string(),
+            );
+        }
+        let prepared = PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
+        Ok(Next { at, text, prepared })
+    }
+}
+
+impl Prove for Proving {
+    type Next = Reloads<BridgeTask>;
+
+    fn read(&mut self) -> Self::Next {
+        Side::BOTH.into_iter().filter_map(|at| self.read_at(at)).collect()
+    }
+
+    fn order(&mut self, order: Order) -> (Option<Self::Next>, Answer) {
+        let Some(desk) = &mut self.desk else { return (None, Answer::none_taken()) };
+        let (is_changed, answer) = desk.order(order);
+        (is_changed.then(|| self.present()), answer)
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        self.desk.as_ref()?.patience()
+    }
+
+    fn present(&mut self) -> Self::Next {
+        let (Some(desk), Some(path)) = (&mut self.desk, &self.paths[Side::A.index()]) else {
+            return Vec::new();
+        };
+        let plan = desk.plan(path);
+        vec![plan.and_then(|plan| self.ready(Side::A, plan))]
+    }
 }
 
 /// What a plan says of a rate that is found.

@@ -7,6 +7,7 @@ use laxity_forward::Refusal;
 use thiserror::Error;
 
 use crate::archive::ArchiveError;
+use crate::reservations::JournalError;
 
 /// Why a link or a network is not forwarded over or watched, or no longer.
 #[derive(Debug, Error)]
@@ -57,6 +58,20 @@ pub enum LiveError {
         /// Why.
         error: io::Error,
     },
+    /// What is promised is not known.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// What is promised does not hold under the plan.
+    #[error("what is promised in {} does not hold under the plan: {why}", .path.display())]
+    Reservations {
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Reservations are taken for the way out.
+    #[error("--reservations are for a link with a plan for what leaves")]
+    NoReservations,
     /// The system refuses.
     #[error(transparent)]
     System(#[from] laxity_linux::Error),

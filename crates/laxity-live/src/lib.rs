@@ -15,6 +15,7 @@
 //! | `worker` | the thread that runs either, and the ring in which it tells events |
 //! | [`daemon`] | either as a process |
 //! | [`process`] | signals, privileges, reloads, interfaces that come and go |
+//! | [`reservations`] | classes that come and go while a link is forwarded over |
 //! | [`mod@file`] | ledgers, captures and reports |
 //! | [`archive`] | the last hour, day and week in a file of fixed size |
 //! | [`status`] | what is shown of it all |
@@ -42,6 +43,7 @@ mod error;
 pub mod file;
 pub mod metrics;
 pub mod process;
+pub mod reservations;
 pub mod routers;
 pub mod server;
 pub mod status;

@@ -10,7 +10,7 @@ mod request;
 mod supervisor;
 mod systemd;
 
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,10 +20,11 @@ use laxity_linux::sandbox::Sandbox;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use self::prover::{Gone, Prover};
+use self::prover::{Gone, Proved, Prover};
 use self::systemd::Service;
 use crate::archive::PastAnswer;
 use crate::error::{LiveError, WorkerError};
+use crate::reservations::{Answer, Order, Why};
 use crate::status::{PastSpan, Status};
 
 pub use self::adviser::Advise;
@@ -64,6 +65,9 @@ trait Work {
 
     /// Follows plans that were read again, and says what came of it.
     fn follow(&mut self, next: Self::Next) -> Result<(), String>;
+
+    /// Follows the same plans with other reservations, and goes on with its books.
+    fn go_on_with(&mut self, next: Self::Next) -> Result<(), String>;
 }
 
 /// What a process hears from outside, and tells of itself.
@@ -132,6 +136,7 @@ impl Process {
                 Request::Status(answer) => drop(answer.send(task.status()?)),
                 Request::Past { span, most, answer } => task.past(span, most, answer),
                 Request::Reload(answer) => prover.ask(Some(answer)),
+                Request::Order(order, answer) => prover.order(order, answer),
             }
         }
         Ok(false)
@@ -147,14 +152,31 @@ impl Process {
 
     /// Follows what has been proved since it was last asked.
     fn follow<T: Work>(&mut self, task: &mut T, prover: &mut Prover<T::Next>, begun: &str) {
-        let Some((proved, answers)) = prover.proved() else { return };
-        let followed = match proved {
-            Ok(next) => task.follow(next),
-            Err(Gone) => Err("the thread that proves plans has ended".to_string()),
-        };
-        for answer in answers {
-            // Who asked may have gone.
-            let _ = answer.send(followed.clone());
+        while let Some(proved) = prover.proved() {
+            match proved {
+                Proved::Read(next, answers) => {
+                    let followed = match next {
+                        Ok(next) => task.follow(next),
+                        Err(Gone) => Err("the thread that proves plans has ended".to_string()),
+                    };
+                    for answer in answers {
+                        // Who asked may have gone.
+                        let _ = answer.send(followed.clone());
+                    }
+                }
+                Proved::Ordered(next, answer, waits) => {
+                    let followed = next.map_or(Ok(()), |next| task.go_on_with(next));
+                    if let (Err(_), Answer::Granted(granted)) = (&followed, &answer) {
+                        // What cannot be kept is not promised. Nobody waits for that.
+                        let name = granted.name.clone();
+                        prover.order(Order::Release { name }, mpsc::channel().0);
+                    }
+                    let refused = |why| Answer::refused(Why::Unavailable, why);
+                    let _ = waits.send(followed.map_or_else(refused, |()| answer));
+                }
+                // The next change is followed, too.
+                Proved::Changed(next) => drop(task.go_on_with(next)),
+            }
         }
         if self.is_reloading && !prover.is_busy() {
             self.is_reloading = false;
@@ -172,9 +194,10 @@ fn close() -> Result<(), LiveError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{self, Sender};
+    use std::sync::mpsc::Sender;
     use std::time::Instant;
 
+    use super::prover::Reading;
     use super::*;
 
     /// Ends once it follows a plan.
@@ -208,6 +231,10 @@ mod tests {
             self.followed = Some(next);
             Err("as it is".to_string())
         }
+
+        fn go_on_with(&mut self, next: u8) -> Result<(), String> {
+            self.follow(next)
+        }
     }
 
     fn ask<T>(requests: &Sender<Request>, request: impl FnOnce(Sender<T>) -> Request) -> T {
@@ -227,7 +254,8 @@ mod tests {
             has_command: false,
         };
         let (go_on, may_go_on) = mpsc::channel::<u8>();
-        let mut prover = Prover::start(Vec::new(), move || may_go_on.recv().unwrap()).unwrap();
+        let mut prover =
+            Prover::start(Vec::new(), Reading(move || may_go_on.recv().unwrap())).unwrap();
         let operator = thread::spawn(move || {
             let (answer, reloaded) = mpsc::channel();
             requests.send(Request::Reload(answer)).unwrap();

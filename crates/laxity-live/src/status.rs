@@ -201,6 +201,19 @@ pub struct ClassStatus {
     pub watched: Option<ClassWatch>,
 }
 
+impl ClassStatus {
+    /// What is said of it when it leaves.
+    pub(crate) fn farewell(&self) -> String {
+        let ClassStatus { name, sent, deadline_misses, .. } = self;
+        let longest = self.delay_ns.as_ref().map(|delay| Nanos(delay.max).to_string());
+        let longest = longest.map(|longest| format!(", the longest took {longest}"));
+        let bound = self.bound_ns.map(|bound| format!(" (bound {})", Nanos(bound)));
+        let late = self.deadline_ns.map(|_| format!(", {deadline_misses} were late"));
+        let parts: String = [longest, bound, late].into_iter().flatten().collect();
+        format!("`{name}` has left: {sent} packets were sent{parts}")
+    }
+}
+
 impl Status {
     /// Whether nothing stands against any direction under its present plan, which was admitted.
     pub fn is_kept(&self) -> bool {

@@ -39,6 +39,7 @@ use signal_hook::iterator::Signals;
 
 use crate::error::LiveError;
 use crate::process::Request;
+use crate::reservations::Answer;
 
 pub use measuring::Settings;
 pub use taps::{Behind, Taps, WatchResult};
@@ -88,6 +89,7 @@ impl Watch {
                     }
                     Request::Past { answer, .. } => drop(answer.send(None)),
                     Request::Reload(answer) => drop(answer.send(Err(KEEPS.into()))),
+                    Request::Order(_, answer) => drop(answer.send(Answer::none_taken())),
                 }
             }
         }

@@ -208,6 +208,15 @@ impl Books {
         Books { keeps_delays: false, ..Books::new(promises, Nanos::ZERO) }
     }
 
+    /// Goes on with what was counted of a class elsewhere, where it may have another number. What
+    /// is queued there is counted when it arrives here.
+    pub fn go_on(&mut self, class: ClassId, before: Account) {
+        if let Some(account) = self.accounts.get_mut(class.index()) {
+            let arrived = before.arrived - before.queued.min(before.arrived);
+            *account = Account { promise: account.promise, arrived, queued: 0, ..before };
+        }
+    }
+
     /// The books, by class number.
     pub fn accounts(&self) -> &[Account] {
         &self.accounts

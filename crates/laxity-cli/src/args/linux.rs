@@ -6,6 +6,7 @@ mod demo;
 mod emulate;
 mod import;
 mod live;
+mod reserve;
 mod watch;
 
 use clap::Subcommand;
@@ -16,6 +17,7 @@ use control::{Reload, Top};
 pub(crate) use emulate::Emulate;
 pub(crate) use import::ImportKernel;
 pub(crate) use live::{FrameBackend, Live, Running};
+pub(crate) use reserve::{Release, Reservations, Reserve};
 pub(crate) use watch::Watch;
 
 /// Commands of Linux.
@@ -31,6 +33,12 @@ pub(crate) enum LinuxCommand {
     Status(Status),
     /// Have `live` read its plans again and follow them.
     Reload(Reload),
+    /// Ask a running link for one more class, with a promise.
+    Reserve(Reserve),
+    /// Give a reservation back.
+    Release(Release),
+    /// List what is reserved on a running link.
+    Reservations(Reservations),
     /// Watch classes on a link: rates, queues, delays beside bounds.
     Top(Top),
     /// Measure any shaper from outside, beside a plan's bounds.

@@ -48,6 +48,8 @@ pub(super) fn run(arguments: &Emulate) -> Result<Promises, Failure> {
         duration: None,
         read: |_| Err("an emulated link follows its plan to the end".into()),
         advise: |_, _| None,
+        explain: |_| String::new(),
+        reservations: None,
         ledger: arguments.running.ledger.clone(),
         capture: arguments.running.capture.clone(),
         names: false,

@@ -60,6 +60,8 @@ fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
         duration: arguments.duration,
         read: read_again,
         advise: |plan, measured| Advice::new(plan, measured).map(|advice| words::advice(&advice)),
+        explain: |reasons| words::statement(reasons),
+        reservations: arguments.reservations.clone(),
         ledger: arguments.running.ledger.clone(),
         capture: arguments.running.capture.clone(),
         names: arguments.names,

@@ -5,6 +5,7 @@ mod dev;
 mod failing;
 pub(crate) mod link;
 mod programs;
+mod reserve;
 mod soak;
 
 use std::io::{BufReader, Read};

@@ -81,6 +81,24 @@ impl WayMeasurement {
         }
     }
 
+    /// Goes on with what was measured under a plan whose classes had other numbers: `before` gives
+    /// the former number of a class, if it was there.
+    pub(super) fn go_on(
+        &mut self,
+        last: WayMeasurement,
+        before: impl Fn(ClassId) -> Option<ClassId>,
+    ) {
+        for class in (0..self.bounds.len() as u32).map(ClassId) {
+            let Some(number) = before(class) else { continue };
+            if let Some(account) = last.books.accounts().get(number.index()) {
+                self.books.go_on(class, account.clone());
+            }
+            self.nonconforming[class.index()] = last.nonconforming(number);
+        }
+        let WayMeasurement { late, broken, held, wire, .. } = last;
+        (self.late, self.broken, self.held, self.wire) = (late, broken, held, wire);
+    }
+
     /// Counts an event.
     pub fn add(&mut self, event: &Event) {
         match event {

@@ -1,5 +1,8 @@
 //! What is measured of a direction while it follows a plan.
 
+use std::collections::HashMap;
+
+use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_answers::advice::Measured;
 use laxity_forward::Event;
@@ -67,6 +70,30 @@ impl Period {
             rate,
             plan,
         }
+    }
+
+    /// Goes on with what was measured of the classes that were there in the last period, of the same
+    /// names. Gives the numbers of those that have gone.
+    pub(super) fn go_on(&mut self, last: &mut Period) -> Vec<ClassId> {
+        let classes = |plan: &Plan| {
+            let named = plan.leaves().enumerate();
+            let named = named.map(|(place, (id, class))| (class.name.clone(), (place, id)));
+            named.collect::<HashMap<_, _>>()
+        };
+        let before = classes(&last.plan);
+        let number = |id: ClassId| Some(before.get(&self.plan.classes[id.index()].name)?.1);
+        let places: Vec<_> =
+            self.plan.leaves().map(|(_, class)| Some(before.get(&class.name)?.0)).collect();
+        let measured = std::mem::replace(&mut last.measured, WayMeasurement::new([]));
+        let gone = {
+            let now = classes(&self.plan);
+            let gone = before.iter().filter(|(name, _)| !now.contains_key(*name));
+            gone.map(|(_, (_, id))| *id).collect()
+        };
+        self.measured.go_on(measured, number);
+        self.sent = last.sent.of_classes(&places);
+        self.rate = last.rate.take();
+        gone
     }
 
     /// Counts an event.

@@ -26,6 +26,8 @@ pub(crate) struct BridgeTask {
     archive: Option<Archive>,
     helpers: Helpers,
     second: Second,
+    /// Whether the next plan that is followed has the books of the present one.
+    keeps_books: bool,
 }
 
 /// What is written while frames are forwarded.
@@ -57,6 +59,8 @@ struct Direction {
     present: Period,
     /// The plan that is followed next, until something is heard that happened under it.
     next: Option<Plan>,
+    /// Whether what is measured goes on then.
+    keeps_books: bool,
     /// The text of that plan, until the event of its reload is heard.
     text: Option<String>,
     ledger: Option<Ledger>,
@@ -92,14 +96,23 @@ impl BridgeTask {
         let [rate, back_rate] = rates;
         let direction = |at: Side, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
             let present = Period::new((at, ways[at.index()]), 0, plan?, now, found.as_ref());
-            Some(Direction { present, next: None, text: None, ledger, found })
+            Some(Direction { present, next: None, keeps_books: false, text: None, ledger, found })
         };
         let directions = [
             direction(Side::A, there, ledger, rate),
             direction(Side::B, back, back_ledger, back_rate),
         ];
         let second = Second::new(now);
-        BridgeTask { time, recorder, directions, capture, archive, helpers, second }
+        BridgeTask {
+            time,
+            recorder,
+            directions,
+            capture,
+            archive,
+            helpers,
+            second,
+            keeps_books: false,
+        }
     }
 
     /// Counts and writes what has happened since the last call.
@@ -242,8 +255,10 @@ impl Task for BridgeTask {
             self.hold(&counts);
         }
         self.count(keeper);
+        let keeps_books = std::mem::take(&mut self.keeps_books);
         if let Some(direction) = &mut self.directions[at.index()] {
             direction.next = Some(prepared.plan().clone());
+            direction.keeps_books = keeps_books;
             direction.text = Some(text);
         }
         let followed = worker.reload((at, prepared)).map_err(|error| error.to_string());
@@ -256,6 +271,10 @@ impl Task for BridgeTask {
             }
         }
         followed
+    }
+
+    fn keep_books(&mut self) {
+        self.keeps_books = true;
     }
 
     fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer) {
@@ -289,8 +308,18 @@ impl Direction {
             found.set_settings(spec.settings);
         }
         let next = Period::new(direction, number, plan, now, self.found.as_ref());
-        let last = std::mem::replace(&mut self.present, next);
-        keeper.ended(&last.results());
+        let mut last = std::mem::replace(&mut self.present, next);
+        if !self.keeps_books {
+            keeper.ended(&last.results());
+            return;
+        }
+        let before = last.status();
+        for class in self.present.go_on(&mut last) {
+            let name = &last.plan.classes[class.index()].name;
+            if let Some(class) = before.classes.iter().find(|class| class.name == *name) {
+                keeper.say(&class.farewell());
+            }
+        }
     }
 }
 

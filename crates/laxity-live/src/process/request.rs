@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
+use crate::reservations::{Answer, Order};
 use crate::status::{PastSpan, PastStatus, Status};
 
 /// A request to the process that looks after a link. The requester need not await the answer.
@@ -21,6 +22,8 @@ pub enum Request {
     },
     /// To read the plans again and follow them. The answer says why they are not followed.
     Reload(Sender<Result<(), String>>),
+    /// To make, change or list reservations. The answer comes when the plan with them is followed.
+    Order(Order, Sender<Answer>),
     /// To send what is queued, and end.
     End,
 }

@@ -46,6 +46,10 @@ pub(crate) trait Task {
         keeper: &mut dyn Keeper,
     ) -> Result<(), String>;
 
+    /// The plan that is followed next is the present one with other classes: what is measured of
+    /// those that stay goes on.
+    fn keep_books(&mut self) {}
+
     /// Hands over the results of the present plans, and finishes files.
     fn end(self, counts: &Counts, keeper: &mut dyn Keeper);
 }
@@ -137,6 +141,20 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
                 Ok(()) => "the plan is reloaded".to_string(),
                 Err(why) => format!("the plan is not reloaded: {why}"),
             });
+            all = all.and(followed);
+        }
+        all
+    }
+
+    fn go_on_with(&mut self, next: Reloads<T>) -> Result<(), String> {
+        let Supervisor { worker, task, keeper, .. } = self;
+        let mut all = Ok(());
+        for next in next {
+            task.keep_books();
+            let followed = next.and_then(|next| task.reload(next, worker, *keeper));
+            if let Err(why) = &followed {
+                keeper.say(&format!("the reservations are not followed: {why}"));
+            }
             all = all.and(followed);
         }
         all

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http_body_util::Full;
-use hyper::body::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
@@ -12,6 +12,7 @@ use super::guard::Names;
 use super::page;
 use super::sight::{NoAnswer, Sight};
 use crate::metrics::Format;
+use crate::reservations::{self, Why};
 use crate::status::PastSpan;
 
 /// By which way a request came.
@@ -37,6 +38,9 @@ const TEXT: &str = "text/plain; charset=utf-8";
 /// What is asked for with these changes nothing.
 const READING: &str = "GET, HEAD";
 
+/// The largest order, in bytes.
+const LARGEST_ORDER: usize = 64 * 1024;
+
 const NO_SPAN: &str = "Ask for past?hour, past?day or past?week.\n";
 const NO_HISTORY: &str = "No history is kept: see laxity live --history.\n";
 
@@ -54,10 +58,10 @@ const GUARDS: [(HeaderName, &str); 5] = [
 ];
 
 impl Answering {
-    pub(super) async fn answer(&self, request: &Parts) -> Answer {
+    pub(super) async fn answer(&self, request: &Parts, body: Incoming) -> Answer {
         let mut answer = match self.refusal(request) {
             Some(refusal) => refusal,
-            None => self.found(request).await.unwrap_or_else(unanswered),
+            None => self.found(request, body).await.unwrap_or_else(unanswered),
         };
         for (name, value) in GUARDS {
             answer.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -73,8 +77,14 @@ impl Answering {
             .then(|| answer(StatusCode::MISDIRECTED_REQUEST, TEXT, why))
     }
 
-    async fn found(&self, request: &Parts) -> Result<Answer, NoAnswer> {
+    async fn found(&self, request: &Parts, body: Incoming) -> Result<Answer, NoAnswer> {
         let path = request.uri.path();
+        if path == "/reservations" && matches!(self.door, Door::Control) {
+            return match request.method {
+                Method::POST => self.ordered(body).await,
+                _ => Ok(other_method("POST")),
+            };
+        }
         if path == "/reload" && matches!(self.door, Door::Control) {
             return match request.method {
                 Method::POST => Ok(reloaded(self.sight.reload().await?)),
@@ -113,6 +123,36 @@ impl Answering {
             Method::GET | Method::HEAD => answer(StatusCode::OK, kind, body),
             _ => other_method(READING),
         })
+    }
+}
+
+impl Answering {
+    /// Has the order carried out that a body holds.
+    async fn ordered(&self, body: Incoming) -> Result<Answer, NoAnswer> {
+        let senseless = |why: String| answer(StatusCode::BAD_REQUEST, TEXT, why);
+        let Ok(body) = Limited::new(body, LARGEST_ORDER).collect().await else {
+            return Ok(senseless(format!("An order has up to {LARGEST_ORDER} bytes.\n")));
+        };
+        let order = match serde_json::from_slice(&body.to_bytes()) {
+            Ok(order) => order,
+            Err(error) => return Ok(senseless(format!("This is no order: {error}.\n"))),
+        };
+        let done = self.sight.order(order).await?;
+        let status = match &done {
+            reservations::Answer::Refused(refused) => status_of(refused.reason),
+            _ => StatusCode::OK,
+        };
+        Ok(answer(status, JSON, serde_json::to_vec(&done).map_err(|_| NoAnswer)?))
+    }
+}
+
+fn status_of(why: Why) -> StatusCode {
+    match why {
+        Why::Senseless => StatusCode::BAD_REQUEST,
+        Why::Unknown => StatusCode::NOT_FOUND,
+        Why::Exists | Why::NoRoom => StatusCode::CONFLICT,
+        Why::TooMany => StatusCode::TOO_MANY_REQUESTS,
+        Why::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 

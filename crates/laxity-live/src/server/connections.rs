@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -109,9 +110,9 @@ fn serve(
     tokio::spawn(async move {
         let _place = place;
         let sight = answering.sight.clone();
-        let service = service_fn(move |request: hyper::Request<_>| {
-            let (answering, (head, _)) = (answering.clone(), request.into_parts());
-            async move { Ok::<_, Infallible>(answering.answer(&head).await) }
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let (answering, (head, body)) = (answering.clone(), request.into_parts());
+            async move { Ok::<_, Infallible>(answering.answer(&head, body).await) }
         });
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD);

@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::FRESH;
 use super::past::{EVERY, Past};
 use crate::process::Request;
+use crate::reservations::{Answer, Order};
 use crate::status::{PastSpan, PastStatus, Status};
 
 /// So often it is looked whether there is an answer.
@@ -101,6 +102,13 @@ impl Sight {
         let reloaded = self.ask(Request::Reload, RELOAD).await?;
         *self.last.lock().await = None;
         Ok(reloaded)
+    }
+
+    /// Has an order carried out.
+    pub(super) async fn order(&self, order: Order) -> Result<Answer, NoAnswer> {
+        let answer = self.ask(|answer| Request::Order(order, answer), RELOAD).await?;
+        *self.last.lock().await = None;
+        Ok(answer)
     }
 
     /// Says that someone does not take the answer, unless it has just said so.

@@ -55,6 +55,24 @@ impl OverTime {
         OverTime { span: (begin, begin), width: SHORTEST, totals, bytes }
     }
 
+    /// The same of other classes: each has the place that a number gives it among the former ones,
+    /// if it was there.
+    pub fn of_classes(&self, before: &[Option<usize>]) -> OverTime {
+        let intervals = self.bytes.first().map_or(0, Vec::len);
+        let bytes_of = |place: Option<usize>| {
+            let bytes = place.and_then(|place| self.bytes.get(place).cloned());
+            bytes.unwrap_or_else(|| vec![0; intervals])
+        };
+        let total_of = |place: Option<usize>| {
+            place.and_then(|place| self.totals.get(place).copied()).unwrap_or_default()
+        };
+        OverTime {
+            totals: before.iter().map(|place| total_of(*place)).collect(),
+            bytes: before.iter().map(|place| bytes_of(*place)).collect(),
+            ..*self
+        }
+    }
+
     /// Records the total bytes that each class has sent up to `now`.
     ///
     /// Bytes sent since the last call count as sent evenly over that time.

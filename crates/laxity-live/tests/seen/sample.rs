@@ -176,6 +176,7 @@ fn answer(
             }
             Request::Past { answer, .. } => drop(answer.send(past.clone())),
             Request::Reload(answer) => drop(answer.send(reload.clone())),
+            Request::Order(_, answer) => drop(answer),
             Request::End => return,
         }
     }

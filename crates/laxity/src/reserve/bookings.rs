@@ -169,6 +169,29 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         })
     }
 
+    /// Enters reservations that were granted before, when nothing that any of them sent is felt. What
+    /// is over is left out.
+    ///
+    /// # Errors
+    /// If they do not fit together. Nothing has changed then.
+    pub fn restore<A: Admission<C>>(
+        &mut self,
+        now: Nanos,
+        granted: impl IntoIterator<Item = (K, C, Period, Option<Nanos>)>,
+        admission: &mut A,
+    ) -> Result<(), Refusal<A::Error>> {
+        let is_over = |end: Option<Nanos>| end.is_some_and(|end| end <= now);
+        self.change(now, admission, |bookings| {
+            for (name, contract, Period { from, until }, commit_by) in granted {
+                if !is_over(until) && !is_over(commit_by) {
+                    let clearing = Some(Nanos::ZERO);
+                    let booking = Booking { contract, from, until, commit_by, clearing };
+                    bookings.insert(name, booking);
+                }
+            }
+        })
+    }
+
     /// Makes a reservation that is held one that is granted.
     ///
     /// # Errors

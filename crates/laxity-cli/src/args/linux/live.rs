@@ -61,6 +61,10 @@ pub(crate) struct Live {
     /// same classes goes on; one of others is kept, and a new one gets a number.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo"])]
     pub history: Option<PathBuf>,
+    /// Take reservations while it runs (see laxity reserve), and keep them in this file. Those that
+    /// are there hold again from the begin.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo"])]
+    pub reservations: Option<PathBuf>,
     /// Ask the machine's resolver, which may ask DNS, for the names of hosts that are shown.
     /// Without this nobody is asked.
     #[arg(long, conflicts_with_all = ["port", "demo"])]

@@ -1,0 +1,150 @@
+//! `laxity reserve`, `release` and `reservations`: what is promised on a running link.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use laxity::units::Nanos;
+use laxity_live::reservations::{Answer, Order, Refused, Reservation, Stage, Why, Wish};
+use laxity_report::quantity;
+use laxity_report::table::table_led;
+use serde_json::{Map, Value};
+
+use super::control_socket;
+use crate::args::{Instance, Release, Reservations, Reserve};
+use crate::failure::Failure;
+use crate::{Promises, show};
+
+/// Carries `laxity reserve` out.
+pub(super) fn reserve(arguments: &Reserve) -> Result<Promises, Failure> {
+    let name = arguments.name.clone();
+    let for_ns = arguments.lasts.map(|Nanos(lasts)| lasts);
+    let order = if arguments.commit {
+        Order::Commit { name }
+    } else if arguments.renew {
+        Order::Renew { name, for_ns }
+    } else {
+        let from_ns = arguments.ahead.map(|ahead| now().saturating_add(ahead).0);
+        let hold_ns = arguments.hold.map(|Nanos(hold)| hold);
+        let class = class(arguments)?;
+        Order::Reserve(Box::new(Wish { name, class, from_ns, for_ns, hold_ns }))
+    };
+    carry_out(&arguments.instance, &order, arguments.json)
+}
+
+/// Carries `laxity release` out.
+pub(super) fn release(arguments: &Release) -> Result<Promises, Failure> {
+    let order = Order::Release { name: arguments.name.clone() };
+    carry_out(&arguments.instance, &order, arguments.json)
+}
+
+/// Carries `laxity reservations` out.
+pub(super) fn list(arguments: &Reservations) -> Result<Promises, Failure> {
+    carry_out(&arguments.instance, &Order::List, arguments.json)
+}
+
+fn now() -> Nanos {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// The keys of the class that is asked for.
+fn class(arguments: &Reserve) -> Result<Map<String, Value>, Failure> {
+    let Reserve { deadline, bucket, rate, packet, matching, set, .. } = arguments;
+    let mut class = Map::new();
+    let mut put = |key: &str, value: &Option<String>| {
+        value.iter().for_each(|value| drop(class.insert(key.into(), value.as_str().into())));
+    };
+    put("deadline", deadline);
+    put("match", matching);
+    let parts = [("bucket", bucket), ("rate", rate), ("packet", packet)];
+    let arrival: Map<String, Value> = parts
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.into(), value.as_deref()?.into())))
+        .collect();
+    if !arrival.is_empty() {
+        class.insert("arrival".into(), arrival.into());
+    }
+    for setting in set {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(Failure::input(format!(
+                "--set {setting} has no value: write KEY=VALUE, as in --set weight=3"
+            )));
+        };
+        class.insert(key.trim().into(), value_of(value));
+    }
+    Ok(class)
+}
+
+/// A value as it is written in a plan, or else its text.
+fn value_of(text: &str) -> Value {
+    let written: Option<Map<String, Value>> = toml::from_str(&format!("value = {text}")).ok();
+    let value = written.and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| text.into())
+}
+
+fn carry_out(instance: &Instance, order: &Order, json: bool) -> Result<Promises, Failure> {
+    let running = control_socket::running(instance.control.as_deref())?;
+    let answer = running.order(order).map_err(Failure::system)?;
+    show(json, &answer, || text(&answer, order))?;
+    match answer {
+        Answer::Refused(Refused { reason: Why::Senseless, .. }) if json => Ok(Promises::Broken),
+        Answer::Refused(Refused { reason, message, .. }) => match reason {
+            Why::Senseless => Err(Failure::input(message)),
+            Why::Unavailable => Err(Failure::system(message)),
+            _ => Ok(Promises::Broken),
+        },
+        Answer::Granted(_) | Answer::Done | Answer::Listed { .. } => Ok(Promises::Kept),
+    }
+}
+
+fn text(answer: &Answer, order: &Order) -> String {
+    match answer {
+        Answer::Granted(granted) => {
+            let bound = granted
+                .bound_ns
+                .map(|bound| format!("no packet takes longer than {}", Nanos(bound)));
+            let held = matches!(order, Order::Reserve(wish) if wish.hold_ns.is_some());
+            let granted_or_held = if held { "held" } else { "granted" };
+            let bound = bound.map(|bound| format!(": {bound}")).unwrap_or_default();
+            format!("`{}` is {granted_or_held}{bound}.", granted.name)
+        }
+        Answer::Done => "Done.".to_string(),
+        Answer::Listed { reservations } if reservations.is_empty() => {
+            "Nothing is reserved.".to_string()
+        }
+        Answer::Listed { reservations } => listed(reservations, now()),
+        // Said by the failure.
+        Answer::Refused(Refused { reason: Why::Senseless | Why::Unavailable, .. }) => String::new(),
+        Answer::Refused(refused) => refusal(refused),
+    }
+}
+
+fn refusal(Refused { message, offer, .. }: &Refused) -> String {
+    let deadline = offer.deadline_ns.map(|deadline| format!("a deadline of {}", Nanos(deadline)));
+    let rate = offer.rate_bps.map(|rate| format!("a rate of {}", quantity::rate(rate as f64)));
+    let offers: Vec<String> = [deadline, rate].into_iter().flatten().collect();
+    let offer = match offers[..] {
+        [] => String::new(),
+        _ => format!("\nThis would fit: {}.", offers.join(", or ")),
+    };
+    format!("It is refused: {message}{offer}")
+}
+
+fn listed(reservations: &[Reservation], now: Nanos) -> String {
+    let row = |one: &Reservation| {
+        let state = match one.state {
+            Stage::Ahead => "ahead",
+            Stage::Held => "held",
+            Stage::Active => "active",
+            Stage::Leaving => "leaving",
+        };
+        let away = |time: u64| format!("in {}", quantity::time(time.saturating_sub(now.0) as f64));
+        let begins = if one.from_ns > now.0 { away(one.from_ns) } else { "—".to_string() };
+        let ends = one.held_until_ns.or(one.until_ns).filter(|end| *end > now.0);
+        let ends = ends.map_or_else(|| "—".to_string(), away);
+        let keys = one.keys.lines().map(str::trim).filter(|line| !line.is_empty());
+        let keys = keys.collect::<Vec<_>>().join(", ");
+        vec![one.name.clone(), state.to_string(), begins, ends, keys]
+    };
+    let rows: Vec<_> = reservations.iter().map(row).collect();
+    table_led(5, &["reservation", "state", "begins", "ends", "class"], &rows)
+}

@@ -1,0 +1,159 @@
+//! Reservations on a link that is forwarded over.
+//!
+//! Whoever asks has an [`Answer`] when the plan with the reservation is followed, and the
+//! reservation is on disk.
+
+mod desk;
+mod journal;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use laxity_answers::reservations::{Granted, Offer};
+
+pub(crate) use desk::{Desk, Explain, journal};
+pub use journal::{Journal, JournalError};
+pub(crate) use words::keys;
+
+/// What is asked for. Times are in nanoseconds, those of the clock since 1970.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
+pub enum Order {
+    /// A reservation.
+    Reserve(Box<Wish>),
+    /// To grant one that is held.
+    Commit {
+        /// Its name.
+        name: String,
+    },
+    /// To give one another end.
+    Renew {
+        /// Its name.
+        name: String,
+        /// How much longer it is to last from now on; until it is released if absent.
+        for_ns: Option<u64>,
+    },
+    /// To end one.
+    Release {
+        /// Its name.
+        name: String,
+    },
+    /// All that there are.
+    List,
+}
+
+/// A reservation that is wished for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever asks")]
+pub struct Wish {
+    /// The name of the class.
+    pub name: String,
+    /// Its keys, in the words of plans.
+    pub class: serde_json::Map<String, serde_json::Value>,
+    /// When it begins; now if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_ns: Option<u64>,
+    /// How long it lasts from then on; until it is released if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_ns: Option<u64>,
+    /// How long it is only held, unless it is committed; it is granted at once if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_ns: Option<u64>,
+}
+
+/// What came of an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "read by whoever asked")]
+pub enum Answer {
+    /// A reservation is granted, or held.
+    Granted(Granted),
+    /// It is done.
+    Done,
+    /// All reservations, by name.
+    Listed {
+        /// Each of them.
+        reservations: Vec<Reservation>,
+    },
+    /// It is not done.
+    Refused(Refused),
+}
+
+impl Answer {
+    pub(crate) fn refused(reason: Why, message: impl Into<String>) -> Answer {
+        Answer::Refused(Refused { reason, message: message.into(), offer: Offer::default() })
+    }
+
+    /// Where no reservations are taken.
+    pub(crate) fn none_taken() -> Answer {
+        let why = "reservations are not taken here: see laxity live --reservations";
+        Answer::refused(Why::Unavailable, why)
+    }
+}
+
+/// Why an order is not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asked")]
+pub struct Refused {
+    /// What sort of reason it is.
+    pub reason: Why,
+    /// The reason in a sentence.
+    pub message: String,
+    /// What would fit.
+    #[serde(default)]
+    pub offer: Offer,
+}
+
+/// Sorts of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "each has a status of HTTP")]
+pub enum Why {
+    /// The order makes no sense.
+    Senseless,
+    /// There is no such reservation.
+    Unknown,
+    /// There is one of this name.
+    Exists,
+    /// It does not fit beside what is promised.
+    NoRoom,
+    /// There are too many orders or reservations.
+    TooMany,
+    /// Reservations are not taken here, or cannot be kept now.
+    Unavailable,
+}
+
+/// A reservation that is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asked")]
+pub struct Reservation {
+    /// The name of the class.
+    pub name: String,
+    /// Where it stands.
+    pub state: Stage,
+    /// Its keys, as in a plan.
+    pub keys: String,
+    /// When its first packet may come, in ns since 1970.
+    pub from_ns: u64,
+    /// When no packet may come any more; absent if it lasts until it is released.
+    pub until_ns: Option<u64>,
+    /// Until when it is held.
+    pub held_until_ns: Option<u64>,
+}
+
+/// Where a reservation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "a reservation goes through these")]
+pub enum Stage {
+    /// It begins later.
+    Ahead,
+    /// It is held, and may send.
+    Held,
+    /// It may send.
+    Active,
+    /// It may not send any more, and is still felt by others.
+    Leaving,
+}

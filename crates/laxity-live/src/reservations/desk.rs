@@ -1,0 +1,206 @@
+//! Takes orders: the book, on disk and in the plan that is followed.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use laxity::reserve::bookings::{Period, State};
+use laxity::units::Nanos;
+use laxity_answers::Reason;
+use laxity_answers::reservations::{Book, NoRoom, Request, RequestError};
+use laxity_linux::clock::Stopwatch;
+
+use super::journal::{Journal, JournalError, Record};
+use super::{Answer, Order, Refused, Reservation, Stage, Why, Wish, keys};
+use crate::error::LiveError;
+use crate::file::folder_of;
+use crate::process::{PlanText, wall_clock};
+
+/// Says in a sentence why a plan is not admitted.
+pub(crate) type Explain = fn(&[Reason]) -> String;
+
+/// Takes orders for the plan of a link.
+pub(crate) struct Desk {
+    book: Book,
+    journal: Journal,
+    explain: Explain,
+    time: WallTime,
+    /// When the plan that was made last is to be another one by itself.
+    due: Option<Nanos>,
+}
+
+/// The time since 1970 when it began, and from then on that of a clock that nobody sets.
+struct WallTime {
+    began: Nanos,
+    since: Stopwatch,
+}
+
+impl WallTime {
+    fn begin() -> Self {
+        let began = u64::try_from(wall_clock().as_nanos()).unwrap_or(u64::MAX);
+        WallTime { began: Nanos(began), since: Stopwatch::start() }
+    }
+
+    fn now(&self) -> Nanos {
+        self.began.saturating_add(self.since.elapsed())
+    }
+}
+
+impl Desk {
+    /// Takes orders for a plan, beside what the journal says is promised.
+    ///
+    /// # Errors
+    /// If the plan proves nothing, or no longer has room for what is promised.
+    pub(crate) fn open(
+        plan: &PlanText,
+        mut journal: Journal,
+        explain: Explain,
+    ) -> Result<Desk, LiveError> {
+        let time = WallTime::begin();
+        let name = plan.path.display().to_string();
+        let path = journal.path().to_path_buf();
+        let refused = |error: &RequestError| LiveError::Reservations {
+            why: said(error, explain),
+            path: path.clone(),
+        };
+        let mut book = Book::new(&plan.text, &name, &folder_of(&plan.path))
+            .map_err(|error| refused(&error))?;
+        let (records, mut requests) = (journal.take_records(), Vec::new());
+        for (name, record) in &records {
+            let Record { keys, from_ns, until_ns, commit_by_ns } = record;
+            let keys = keys.parse().map_err(|error| refused(&RequestError::Edit(error)))?;
+            let period = Period { from: Nanos(*from_ns), until: until_ns.map(Nanos) };
+            let commit_by = commit_by_ns.map(Nanos);
+            requests.push(Request { name: name.clone(), keys, period, commit_by });
+        }
+        book.restore(time.now(), requests).map_err(|error| refused(&error))?;
+        Ok(Desk { book, journal, explain, time, due: None })
+    }
+
+    /// The plan with all that is promised now. Its file is at a path.
+    pub(crate) fn plan(&mut self, path: &Path) -> Result<PlanText, String> {
+        let now = self.time.now();
+        for name in self.book.expire(now) {
+            // A line that is not written is found to be over when it is read.
+            let _ = self.journal.note(&name, None);
+        }
+        self.due = self.book.next_change(now);
+        let (plan, text) = self.book.plan(now).map_err(|error| said(&error, self.explain))?;
+        Ok(PlanText { path: path.to_path_buf(), plan, text })
+    }
+
+    /// How long the plan that was made last stays as it is, unless orders come.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(self.due?.saturating_sub(self.time.now()).0))
+    }
+
+    /// Follows another plan from now on, beside what is promised.
+    pub(crate) fn change_plan(&mut self, plan: &PlanText) -> Result<(), String> {
+        let changed = self.book.change_plan(self.time.now(), &plan.text);
+        changed.map_err(|error| said(&error, self.explain))
+    }
+
+    /// Carries out an order. Returns whether the plan is another one now.
+    pub(crate) fn order(&mut self, order: Order) -> (bool, Answer) {
+        let now = self.time.now();
+        let before = self.book.clone();
+        let done = match order {
+            Order::List => return (false, self.list(now)),
+            Order::Reserve(wish) => self.reserve(now, *wish),
+            Order::Commit { name } => self.book.commit(now, &name).map(|()| (name, Answer::Done)),
+            Order::Renew { name, for_ns } => {
+                let until = for_ns.map(|lasts| now.saturating_add(Nanos(lasts)));
+                self.book.renew(now, &name, until).map(|()| (name, Answer::Done))
+            }
+            Order::Release { name } => self.book.release(now, &name).map(|()| (name, Answer::Done)),
+        };
+        let (name, answer) = match done {
+            Ok(done) => done,
+            Err(error) => return (false, self.refused(&error)),
+        };
+        if let Err(error) = self.note(now, &name) {
+            self.book = before;
+            let why = format!("{}: {error}", self.journal.path().display());
+            return (false, Answer::refused(Why::Unavailable, why));
+        }
+        (true, answer)
+    }
+
+    fn reserve(&mut self, now: Nanos, wish: Wish) -> Result<(String, Answer), RequestError> {
+        let Wish { name, class, from_ns, for_ns, hold_ns } = wish;
+        let after = |begin: Nanos, lasts: u64| begin.saturating_add(Nanos(lasts));
+        let from = from_ns.map_or(now, Nanos).max(now);
+        let period = Period { from, until: for_ns.map(|lasts| after(from, lasts)) };
+        let commit_by = hold_ns.map(|held| after(now, held));
+        let request = Request { name: name.clone(), keys: keys(&class)?, period, commit_by };
+        Ok((name, Answer::Granted(self.book.request(now, request)?)))
+    }
+
+    /// Notes on disk what a reservation is now.
+    fn note(&mut self, now: Nanos, name: &str) -> std::io::Result<()> {
+        let there = self.book.reservations().find(|(of, _)| *of == name);
+        // Nothing of it is queued any more where it is read again.
+        let there =
+            there.filter(|(_, booking)| !matches!(booking.state(now), None | Some(State::Leaving)));
+        let record = there.map(|(_, booking)| Record {
+            keys: booking.contract().keys().to_string(),
+            from_ns: booking.period().from.0,
+            until_ns: booking.period().until.map(|Nanos(until)| until),
+            commit_by_ns: booking.commit_by().map(|Nanos(by)| by),
+        });
+        self.journal.note(name, record)
+    }
+
+    fn list(&self, now: Nanos) -> Answer {
+        let reservations = self.book.reservations().filter_map(|(name, booking)| {
+            let held = booking.commit_by().filter(|by| *by > now);
+            let state = match booking.state(now)? {
+                State::Ahead => Stage::Ahead,
+                State::Active if held.is_some() => Stage::Held,
+                State::Active => Stage::Active,
+                State::Leaving => Stage::Leaving,
+            };
+            Some(Reservation {
+                name: name.clone(),
+                state,
+                keys: booking.contract().keys().to_string(),
+                from_ns: booking.period().from.0,
+                until_ns: booking.period().until.map(|Nanos(until)| until),
+                held_until_ns: held.map(|Nanos(by)| by),
+            })
+        });
+        Answer::Listed { reservations: reservations.collect() }
+    }
+
+    fn refused(&self, error: &RequestError) -> Answer {
+        let message = said(error, self.explain);
+        let reason = match error {
+            RequestError::NoRoom(no_room) => {
+                let NoRoom { offer, .. } = **no_room;
+                return Answer::Refused(Refused { reason: Why::NoRoom, message, offer });
+            }
+            RequestError::Exists(_) => Why::Exists,
+            RequestError::Unknown(_) => Why::Unknown,
+            RequestError::TooMany => Why::TooMany,
+            _ => Why::Senseless,
+        };
+        Answer::refused(reason, message)
+    }
+}
+
+fn said(error: &RequestError, explain: Explain) -> String {
+    match error {
+        RequestError::NoRoom(no_room) => explain(&no_room.reasons),
+        error => error.to_string(),
+    }
+}
+
+/// The journal at a path, which may lie in a folder that is not there yet.
+///
+/// # Errors
+/// As [`Journal::open`].
+pub(crate) fn journal(path: &Path) -> Result<Journal, JournalError> {
+    // What is missing is told when the file is opened.
+    let _ = fs::create_dir_all(folder_of(path));
+    Journal::open(path)
+}
