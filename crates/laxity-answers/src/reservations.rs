@@ -185,8 +185,8 @@ impl Book {
         })
     }
 
-    /// Enters reservations that were granted before, of which nothing is queued. What is over is
-    /// left out.
+    /// Enters reservations that were granted before. None of their packets are queued. Leaves out
+    /// what is over.
     ///
     /// # Errors
     /// If they do not fit together. The book is then as before.

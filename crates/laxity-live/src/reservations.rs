@@ -1,7 +1,6 @@
 //! Reservations on a link that is forwarded over.
 //!
-//! Whoever asks has an [`Answer`] when the plan with the reservation is followed, and the
-//! reservation is on disk.
+//! An [`Answer`] comes when the reservation is on disk and the plan with it is followed.
 
 mod desk;
 mod journal;

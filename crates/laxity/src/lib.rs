@@ -128,5 +128,6 @@ pub mod window;
 #[doc = include_str!("../../../docs/fq-codel.md")]
 #[doc = include_str!("../../../docs/hierarchy.md")]
 #[doc = include_str!("../../../docs/priority.md")]
+#[doc = include_str!("../../../docs/reservations.md")]
 #[doc = include_str!("../../../docs/tdp.md")]
 pub struct Guides;

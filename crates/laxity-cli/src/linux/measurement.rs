@@ -28,9 +28,14 @@ pub(crate) fn places(status: &Status) -> String {
 
 /// What it is of: the interfaces or nodes, and since when.
 pub(crate) fn heading(status: &Status) -> String {
-    let seconds = status.uptime_ns / 1_000_000_000;
+    format!("{}, for {}", places(status), hours(status.uptime_ns))
+}
+
+/// A time in hours, minutes and seconds: `0:01:30`.
+pub(crate) fn hours(ns: u64) -> String {
+    let seconds = ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{}, for {hours}:{minutes:02}:{seconds:02}", places(status))
+    format!("{hours}:{minutes:02}:{seconds:02}")
 }
 
 /// Shorter waits in an interface's own queue, in ns, are those of a machine that does something

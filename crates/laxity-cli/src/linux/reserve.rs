@@ -9,6 +9,7 @@ use laxity_report::table::table_led;
 use serde_json::{Map, Value};
 
 use super::control_socket;
+use super::measurement::hours;
 use crate::args::{Instance, Release, Reservations, Reserve};
 use crate::failure::Failure;
 use crate::{Promises, show};
@@ -99,9 +100,9 @@ fn carry_out(instance: &Instance, order: &Order, json: bool) -> Result<Promises,
 fn text(answer: &Answer, order: &Order) -> String {
     match answer {
         Answer::Granted(granted) => {
-            let bound = granted
-                .bound_ns
-                .map(|bound| format!("no packet takes longer than {}", Nanos(bound)));
+            let bound = granted.bound_ns.map(|bound| {
+                format!("no packet takes longer than {}", quantity::time(bound as f64))
+            });
             let held = matches!(order, Order::Reserve(wish) if wish.hold_ns.is_some());
             let granted_or_held = if held { "held" } else { "granted" };
             let bound = bound.map(|bound| format!(": {bound}")).unwrap_or_default();
@@ -119,7 +120,9 @@ fn text(answer: &Answer, order: &Order) -> String {
 }
 
 fn refusal(Refused { message, offer, .. }: &Refused) -> String {
-    let deadline = offer.deadline_ns.map(|deadline| format!("a deadline of {}", Nanos(deadline)));
+    let deadline = offer
+        .deadline_ns
+        .map(|deadline| format!("a deadline of {}", quantity::time(deadline as f64)));
     let rate = offer.rate_bps.map(|rate| format!("a rate of {}", quantity::rate(rate as f64)));
     let offers: Vec<String> = [deadline, rate].into_iter().flatten().collect();
     let offer = match offers[..] {
@@ -137,7 +140,7 @@ fn listed(reservations: &[Reservation], now: Nanos) -> String {
             Stage::Active => "active",
             Stage::Leaving => "leaving",
         };
-        let away = |time: u64| format!("in {}", quantity::time(time.saturating_sub(now.0) as f64));
+        let away = |time: u64| format!("in {}", hours(time.saturating_sub(now.0)));
         let begins = if one.from_ns > now.0 { away(one.from_ns) } else { "—".to_string() };
         let ends = one.held_until_ns.or(one.until_ns).filter(|end| *end > now.0);
         let ends = ends.map_or_else(|| "—".to_string(), away);

@@ -72,8 +72,8 @@ impl Period {
         }
     }
 
-    /// Goes on with what was measured of the classes that were there in the last period, of the same
-    /// names. Gives the numbers of those that have gone.
+    /// Goes on with what was measured in the last period of classes of the same names. Gives the
+    /// numbers of those that have gone.
     pub(super) fn go_on(&mut self, last: &mut Period) -> Vec<ClassId> {
         let classes = |plan: &Plan| {
             let named = plan.leaves().enumerate();

@@ -80,10 +80,8 @@ impl Desk {
     /// The plan with all that is promised now. Its file is at a path.
     pub(crate) fn plan(&mut self, path: &Path) -> Result<PlanText, String> {
         let now = self.time.now();
-        for name in self.book.expire(now) {
-            // A line that is not written is found to be over when it is read.
-            let _ = self.journal.note(&name, None);
-        }
+        // On disk it is known by its end that a reservation is over.
+        self.book.expire(now);
         self.due = self.book.next_change(now);
         let (plan, text) = self.book.plan(now).map_err(|error| said(&error, self.explain))?;
         Ok(PlanText { path: path.to_path_buf(), plan, text })

@@ -39,13 +39,23 @@ fn write(value: &Value, depth: usize, text: &mut String) -> Option<()> {
             text.push('{');
             for (number, (key, value)) in values.iter().enumerate() {
                 let comma = if number > 0 { ", " } else { "" };
-                *text += &format!("{comma}{} = ", Value::String(key.clone()));
+                *text += &format!("{comma}{} = ", key_of(key));
                 write(value, depth, text)?;
             }
             text.push('}');
         }
     }
     Some(())
+}
+
+/// A key as TOML has it: in quotes unless it is made of letters, digits, `-` and `_`.
+fn key_of(key: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    match key {
+        "" => "\"\"".to_string(),
+        key if key.chars().all(is_plain) => key.to_string(),
+        key => Value::String(key.to_string()).to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -62,7 +72,7 @@ mod tests {
         assert_eq!(keys.get("count").as_deref(), Some("3"));
         let again: ClassKeys = keys.to_string().parse().unwrap();
         assert_eq!(again.to_string(), keys.to_string());
-        assert!(keys.get("arrival").unwrap().contains("\"rate\" = \"80kbit\""));
+        assert!(keys.get("arrival").unwrap().contains("rate = \"80kbit\""));
     }
 
     #[test]

@@ -169,8 +169,8 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         })
     }
 
-    /// Enters reservations that were granted before, when nothing that any of them sent is felt. What
-    /// is over is left out.
+    /// Enters reservations that were granted before. Nothing that they sent is felt any more. Leaves
+    /// out what is over.
     ///
     /// # Errors
     /// If they do not fit together. Nothing has changed then.
@@ -253,13 +253,6 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         let gone: Vec<K> = self.bookings.iter().filter_map(gone).collect();
         gone.iter().for_each(|name| drop(self.bookings.remove(name)));
         gone
-    }
-
-    /// No promised packet was queued at this time, as whoever serves the link has seen: what had
-    /// ended by then no longer occupies the link.
-    pub fn was_idle(&mut self, at: Nanos) {
-        let is_over = |booking: &Booking<C>| booking.until.is_some_and(|until| until <= at);
-        self.bookings.retain(|_, booking| !is_over(booking));
     }
 
     /// When something begins, ends or expires next, after `now`.

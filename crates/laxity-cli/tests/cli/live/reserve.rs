@@ -43,7 +43,7 @@ fn reserved(folder: &Folder, state: &str) -> BTreeSet<String> {
 }
 
 fn names(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| name.to_string()).collect()
+    names.iter().copied().map(String::from).collect()
 }
 
 /// What a class has sent.
@@ -143,7 +143,7 @@ fn calls_beside_a_flood() {
             while !is_over.load(Relaxed) {
                 // 30 Mbit/s into 20.
                 let sent = (0..4).map(|_| flood.send_to(&[0; 1400], "10.0.0.2:7000"));
-                sent.for_each(|sent| drop(sent));
+                sent.for_each(drop);
                 thread::sleep(Duration::from_micros(1400));
             }
         });
@@ -256,8 +256,8 @@ fn settle(journal: &Path, promised: &mut BTreeSet<String>, doubt: &str) {
     let text = std::fs::read(journal).unwrap();
     let text = String::from_utf8_lossy(&text);
     let of_it = |line: &&str| line.contains(&format!("\"name\":\"{doubt}\""));
-    let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    match whole.filter(of_it).last() {
+    let mut whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    match whole.rfind(of_it) {
         Some(line) if line.contains("\"is\":null") => drop(promised.remove(doubt)),
         Some(_) => drop(promised.insert(doubt.to_string())),
         None => drop(promised.remove(doubt)),
