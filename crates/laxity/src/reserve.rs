@@ -7,3 +7,5 @@
 pub mod bookings;
 pub mod edf;
 pub mod settling;
+#[cfg(test)]
+mod transitions;
