@@ -66,6 +66,9 @@ trait Work {
     /// Follows plans that were read again, and says what came of it.
     fn follow(&mut self, next: Self::Next) -> Result<(), String>;
 
+    /// Counts an order by its answer.
+    fn count(&mut self, answer: &'static str);
+
     /// Follows the same plans with other reservations, and goes on with its books.
     fn go_on_with(&mut self, next: Self::Next) -> Result<(), String>;
 }
@@ -172,7 +175,9 @@ impl Process {
                         prover.order(Order::Release { name }, mpsc::channel().0);
                     }
                     let refused = |why| Answer::refused(Why::Unavailable, why);
-                    let _ = waits.send(followed.map_or_else(refused, |()| answer));
+                    let answer = followed.map_or_else(refused, |()| answer);
+                    answer.name().into_iter().for_each(|name| task.count(name));
+                    let _ = waits.send(answer);
                 }
                 // The next change is followed, too.
                 Proved::Changed(next) => drop(task.go_on_with(next)),
@@ -231,6 +236,8 @@ mod tests {
             self.followed = Some(next);
             Err("as it is".to_string())
         }
+
+        fn count(&mut self, _: &'static str) {}
 
         fn go_on_with(&mut self, next: u8) -> Result<(), String> {
             self.follow(next)

@@ -81,6 +81,16 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Its name, under which it is counted; `None` for a list, which changes nothing.
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        match self {
+            Answer::Granted(_) => Some("granted"),
+            Answer::Done => Some("done"),
+            Answer::Listed { .. } => None,
+            Answer::Refused(refused) => Some(refused.reason.name()),
+        }
+    }
+
     pub(crate) fn refused(reason: Why, message: impl Into<String>) -> Answer {
         Answer::Refused(Refused { reason, message: message.into(), offer: Offer::default() })
     }
@@ -122,6 +132,20 @@ pub enum Why {
     TooMany,
     /// Reservations are not taken here, or cannot be kept now.
     Unavailable,
+}
+
+impl Why {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Senseless => "senseless",
+            Why::Unknown => "unknown",
+            Why::Exists => "exists",
+            Why::NoRoom => "no-room",
+            Why::TooMany => "too-many",
+            Why::Unavailable => "unavailable",
+        }
+    }
 }
 
 /// A reservation that is there.

@@ -56,6 +56,10 @@ pub struct Status {
     /// Plans that were refused while it was at work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reloads_refused: Option<u64>,
+    /// Orders for [reservations](crate::reservations), by their answer: `granted`, `done`, or the
+    /// reason against them. Answers that did not occur are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub orders: BTreeMap<String, u64>,
     /// Events that came too fast to be counted: all else is short of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_lost: Option<u64>,

@@ -30,6 +30,11 @@ fn text(status: &Status) -> String {
             text += &format!(", {} {what} since then", measurement::plans(count));
         }
     }
+    let orders = status.orders.iter().map(|(answer, count)| format!("{count} {answer}"));
+    let orders: Vec<String> = orders.collect();
+    if !orders.is_empty() {
+        text += &format!("; orders: {}", orders.join(", "));
+    }
     text += "\n\n";
     text + &measurement::ways_text(status.network.as_ref(), &status.ways)
         + &measurement::losses_text(status)

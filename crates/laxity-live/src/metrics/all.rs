@@ -36,6 +36,13 @@ pub const METRICS: &[Metric] = &[
         }),
     ),
     Metric::counter(
+        "laxity_orders",
+        "Orders for reservations, by their answer: granted, done, or the reason against them.",
+        Any(&["answer"], |status, tell| {
+            status.orders.iter().for_each(|(answer, count)| tell(&[answer], Whole(*count)))
+        }),
+    ),
+    Metric::counter(
         "laxity_events_lost",
         "Events that came too fast to be counted: all other figures are short of them.",
         Any(&[], |status, tell| {

@@ -1,5 +1,7 @@
 //! A worker, its interfaces and its books, as a process looks after them.
 
+use std::collections::BTreeMap;
+
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::Port;
@@ -66,6 +68,8 @@ pub(crate) struct Supervisor<'k, T: Task> {
     started: Nanos,
     /// Plans that were followed, and plans that were refused.
     reloads: [u64; 2],
+    /// Orders, by their answer.
+    orders: BTreeMap<String, u64>,
 }
 
 impl<'k, T: Task> Supervisor<'k, T> {
@@ -77,7 +81,15 @@ impl<'k, T: Task> Supervisor<'k, T> {
         keeper: &'k mut dyn Keeper,
     ) -> Self {
         let started = Clock::Monotonic.now();
-        Supervisor { worker, task, links, keeper, started, reloads: [0; 2] }
+        Supervisor {
+            worker,
+            task,
+            links,
+            keeper,
+            started,
+            reloads: [0; 2],
+            orders: BTreeMap::new(),
+        }
     }
 
     /// Gives up privileges, and forwards until a signal asks for the end, `duration` is over, or
@@ -96,11 +108,12 @@ impl<'k, T: Task> Supervisor<'k, T> {
         self.keeper.say(begun);
         self.keeper.begun();
         process.look_after(&mut self, prover, begun, duration)?;
-        let Supervisor { worker, mut task, links, keeper, started, reloads } = self;
+        let Supervisor { worker, mut task, links, keeper, started, reloads, orders } = self;
         let is_real_time = worker.is_real_time();
         let counts = worker.drain(T::PATIENCE)?;
         task.read(keeper);
         let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));
+        let status = Status { orders, ..status };
         task.end(&counts, keeper);
         Ok(status)
     }
@@ -122,9 +135,10 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
 
     fn status(&mut self) -> Result<Status, WorkerError> {
         let counts = self.worker.counts()?;
-        let Supervisor { worker, task, links, keeper, started, reloads } = self;
+        let Supervisor { worker, task, links, keeper, started, reloads, orders } = self;
         task.read(*keeper);
-        Ok(status(task, &counts, links, (*started, worker.is_real_time(), *reloads)))
+        let status = status(task, &counts, links, (*started, worker.is_real_time(), *reloads));
+        Ok(Status { orders: orders.clone(), ..status })
     }
 
     fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer) {
@@ -144,6 +158,10 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
             all = all.and(followed);
         }
         all
+    }
+
+    fn count(&mut self, answer: &'static str) {
+        *self.orders.entry(answer.to_string()).or_default() += 1;
     }
 
     fn go_on_with(&mut self, next: Reloads<T>) -> Result<(), String> {
@@ -179,5 +197,6 @@ fn status<T: Task>(
         interfaces: links.status(&counts.interfaces, &counts.cut),
         ways,
         network,
+        orders: BTreeMap::new(),
     }
 }

@@ -81,6 +81,7 @@ fn what_is_not_known_is_absent() {
     for absent in [
         "laxity_real_time",
         "laxity_reloads",
+        "laxity_orders",
         "laxity_events_lost",
         "laxity_connections_unheard",
         "laxity_interface_up",

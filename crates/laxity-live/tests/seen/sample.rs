@@ -58,6 +58,7 @@ pub(crate) fn status(classes: usize) -> Status {
         real_time: Some(true),
         reloads: Some(1),
         reloads_refused: Some(2),
+        orders: [("granted".to_string(), 3), ("no-room".to_string(), 1)].into(),
         events_lost: Some(0),
         connections_unheard: Some(0),
         interfaces: vec![interface("a"), interface("b")],
@@ -87,6 +88,7 @@ pub(crate) fn watched(classes: usize) -> Status {
     let mut status = status(classes);
     (status.real_time, status.events_lost) = (None, None);
     (status.reloads, status.reloads_refused) = (None, None);
+    status.orders.clear();
     status.connections_unheard = None;
     for interface in &mut status.interfaces {
         (interface.up, interface.sent, interface.unseen) = (None, None, Some(3));

@@ -43,10 +43,8 @@ impl Admission<RealTime> for Link {
         }
         let promised = |flow: &'_ &RealTime| (flow.deadline, flow.arrival.clone());
         let promised: Vec<_> = contracts.iter().map(promised).collect();
-        let promised: Vec<_> = promised
-            .iter()
-            .map(|(bound, arrival)| Promised { bound: *bound, arrival })
-            .collect();
+        let promised: Vec<_> =
+            promised.iter().map(|(bound, arrival)| Promised { bound: *bound, arrival }).collect();
         let settling = settling_time(RATE, Nanos(0), Bytes(FLOOD.into()), &promised);
         Ok(if self.is_felt { settling } else { Some(Nanos(0)) })
     }
@@ -137,10 +135,8 @@ fn lateness(flows: &[Flow], draw: &mut Pcg64) -> Option<Nanos> {
     arrivals.sort_unstable();
     let deadlines: Vec<_> = flows.iter().map(|flow| Some(flow.contract.deadline)).collect();
     let flood = deadlines.len() as u32;
-    let mut scheduler = Edf::new(
-        &[&deadlines[..], &[None]].concat(),
-        BestEffort::by_arrival(Assign::Background),
-    );
+    let mut scheduler =
+        Edf::new(&[&deadlines[..], &[None]].concat(), BestEffort::by_arrival(Assign::Background));
     let mut drops = |_: Packet, _: DropReason| {};
     let (mut now, mut next, mut late) = (Nanos(0), 0, None);
     while next < arrivals.len() || scheduler.backlog().packets > 0 {

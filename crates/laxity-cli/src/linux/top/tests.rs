@@ -63,6 +63,7 @@ fn status(seconds: u64) -> Status {
         reloads_refused: Some(2),
         events_lost: Some(0),
         connections_unheard: None,
+        orders: Default::default(),
         interfaces: ["eth1", "eth0"]
             .map(|name| InterfaceStatus { name: name.into(), up: Some(true), ..Default::default() })
             .into(),
