@@ -5,6 +5,8 @@ from typing import Literal, TypeAlias
 
 from typing_extensions import Required, TypedDict
 
+AckFilter: TypeAlias = Literal["off", "on", "aggressive"]
+"""`ack-filter = …`: which acknowledgements are dropped that later ones make superfluous."""
 Arrival: TypeAlias = Bucket | Sequence[Bucket]
 Assignment: TypeAlias = Literal["quick", "exact"]
 """`assignment = …`."""
@@ -363,6 +365,8 @@ Run = TypedDict(
 Scheduler = TypedDict(
     "Scheduler",
     {
+        # `cake`: which acknowledgements of TCP are dropped that later ones make superfluous. Default off.
+        "ack-filter": AckFilter,
         # `dualpi2`: what a second of waiting above `target` adds to it. Default 0.16.
         "alpha": float,
         # `tdp`: how frames are assigned to flows. Default quick.
@@ -429,6 +433,8 @@ Scheduler = TypedDict(
         "update": Time,
         # What becomes of a stream that has lost more than it may; `dwcs` only. Default reset.
         "violation": Violation,
+        # `cake`: whether the code point of what is sent is cleared; its ECN stays. Default false.
+        "wash": bool,
     },
     total=False,
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         MeasuredClass,
         Mend,
         ProvedClass,
+        ProvedTin,
         Reason,
         Traffic,
     )
@@ -108,6 +109,11 @@ class Proof(Answer):
     def classes(self) -> list[ProvedClass]:
         """For each class its deadline and bound, in nanoseconds, and what it could change to pass."""
         return self.data.get("classes", [])
+
+    @property
+    def tins(self) -> list[ProvedTin]:
+        """What the tins of CAKE are sure of, the first to send first; empty under other disciplines."""
+        return self.data.get("tins", [])
 
     @property
     def mends(self) -> dict[str, Mend]:

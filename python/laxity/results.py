@@ -193,6 +193,21 @@ class ProvedClass(_Proved, _Flow, total=False):
     jitter_ns: int
 
 
+class ProvedTin(TypedDict):
+    """What a tin of CAKE is sure of: its rate after a latency, or why nothing (``unbounded``); of ``hosts`` that sources name,
+    what each gets; how soon the first packet of a flow leaves, and what another flow that began before adds."""
+
+    name: str
+    rate_bps: int | None
+    latency_ns: int | None
+    unbounded: str | None
+    unknown: str | None
+    hosts: int
+    host_bps: int | None
+    new_flow_ns: int | None
+    another_flow_ns: int | None
+
+
 class Mend(TypedDict):
     """The shortest deadline and the highest rate of a class with which the plan passes."""
 

@@ -123,7 +123,7 @@ def misses(value, kind, place="data"):
 
 
 PLANS = sorted(path for path in EXAMPLES.glob("*.toml") if "study" not in path.name)
-UNDER = [None, "fifo", "edf", "edf/background", "hfsc", "wfq", "wf2q", "drr", "qfq", "priority", "dwcs", "tdp", "fq-codel"]
+UNDER = [None, "fifo", "edf", "edf/background", "hfsc", "wfq", "wf2q", "drr", "qfq", "priority", "dwcs", "tdp", "fq-codel", "cake"]
 
 
 def briefly(plan):
@@ -145,6 +145,7 @@ def test_proofs_and_runs_hold_what_their_types_say(path):
             continue
         asked += 1
         found += misses(proof.classes, list[results.ProvedClass], f"{scheduler}: classes")
+        found += misses(proof.tins, list[results.ProvedTin], f"{scheduler}: tins")
         found += misses(proof.binding, results.Interval | None, "binding")
         found += misses(proof.reasons, list[results.Reason], "reasons")
         found += misses(proof.mends, dict[str, results.Mend], "mends")

@@ -93,7 +93,9 @@ pub use laxity_sim::{Progress, ProgressPoint, to_the_end};
 pub use laxity_tc::export::Format as ExportFormat;
 pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
-pub use linux::{Corrections, LinuxCheck, LinuxExport, check_for_linux, export, nearest};
+pub use linux::{
+    Corrections, LinuxCheck, LinuxExport, check_for_linux, export, export_both, nearest,
+};
 #[cfg(feature = "pages")]
 pub use pages::{Delays, curves};
 pub use repeat::{Difference, RepeatError, Repetition, WireRepetition, repeat, repeat_traced};

@@ -107,6 +107,29 @@ pub fn export(
     Ok(LinuxExport { text, checked })
 }
 
+/// Writes a script for both directions of an interface: one plan for what leaves, another for what
+/// arrives. Also whether all of their promises hold.
+///
+/// # Errors
+/// If the kernel has no counterpart.
+pub fn export_both(
+    egress: &Plan,
+    ingress: &Plan,
+    device: &str,
+    linux: &Linux,
+) -> Result<(String, bool), Refusal> {
+    let checks = [check_for_linux(egress, linux)?, check_for_linux(ingress, linux)?];
+    let promises = [checks[0].promises(), checks[1].promises()];
+    let part = |plan, at: usize| export::Part {
+        plan,
+        carried: &checks[at].carried,
+        promises: &promises[at],
+    };
+    let text = export::export_both(part(egress, 0), part(ingress, 1), device)?;
+    let holds = checks.iter().all(|check| check.checked.admitted() != Some(false));
+    Ok((text, holds))
+}
+
 /// The text of the plan that comes nearest to one that Linux has no counterpart for: the same under
 /// H-FSC, whose real-time curves are derived from the deadlines, with its comments.
 ///

@@ -13,7 +13,7 @@ use laxity_plan::discipline::Kind;
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record, WireFate};
 use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, Wrong, replay_on};
-use laxity_sim::source::Arrival;
+use laxity_sim::source::{Arrival, Introduction};
 use laxity_sim::trace::PerfettoTrace;
 use serde::Serialize;
 use thiserror::Error;
@@ -289,15 +289,21 @@ impl<R: Read> Steps<'_, R> {
         fates.compare();
     }
 
-    /// What is queued at a reload follows it.
-    fn kept(&mut self, count: u64) -> Vec<QueuedPacket> {
-        let mut kept = Vec::new();
-        while (kept.len() as u64) < count
-            && let Some(Event::Kept { number, class, flow }) = self.event()
-        {
-            kept.push(QueuedPacket { number, class, flow });
+    /// What is queued at a reload follows it, behind the flows that are introduced.
+    fn kept(&mut self, count: u64) -> (Vec<Introduction>, Vec<QueuedPacket>) {
+        let (mut introduced, mut kept) = (Vec::new(), Vec::new());
+        while (kept.len() as u64) < count {
+            match self.event() {
+                Some(Event::Introduced { class, flow, hosts }) => {
+                    introduced.push(Introduction { class, flow, hosts });
+                }
+                Some(Event::Kept { number, class, flow }) => {
+                    kept.push(QueuedPacket { number, class, flow });
+                }
+                _ => break,
+            }
         }
-        kept
+        (introduced, kept)
     }
 }
 
@@ -312,8 +318,8 @@ impl<R: Read> Iterator for Steps<'_, R> {
             match self.event()? {
                 Event::Arrived(arrived) => {
                     self.fates.borrow_mut().repeated.arrived += 1;
-                    let ArrivedPacket { time, class, flow, length, ecn, .. } = arrived;
-                    return Some(Step::Arrival(Arrival { time, class, flow, length, ecn }));
+                    let ArrivedPacket { time, class, flow, length, ecn, ack, .. } = arrived;
+                    return Some(Step::Arrival(Arrival { time, class, flow, length, ecn, ack }));
                 }
                 Event::Sent(sent) => {
                     let fate = Fate::Sent { start: sent.start, departure: sent.departure };
@@ -340,8 +346,11 @@ impl<R: Read> Iterator for Steps<'_, R> {
                 Event::Rate { time, rate } => return Some(Step::Rate { time, rate }),
                 Event::Reloaded { time, kept } => {
                     self.fates.borrow_mut().repeated.reloads += 1;
-                    let kept = self.kept(kept);
-                    return Some(Step::Reload { time, kept });
+                    let (introduced, kept) = self.kept(kept);
+                    return Some(Step::Reload { time, introduced, kept });
+                }
+                Event::Introduced { class, flow, hosts } => {
+                    return Some(Step::Introduction(Introduction { class, flow, hosts }));
                 }
                 // What breaks its curve follows from the plan. One kept that is not announced is
                 // none of this link's.

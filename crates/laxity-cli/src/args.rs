@@ -27,7 +27,7 @@ pub(crate) use check::Check;
 pub(crate) use exchange::{
     ExportNetwork, ExportTsnkit, ImportLibreqos, ImportNetwork, ImportTsnkit, ImportVyos,
 };
-pub(crate) use export::{ExportTc, ExportTo, Target};
+pub(crate) use export::{ExportTc, ExportTo, Format, Target};
 pub(crate) use fit::Fit;
 pub(crate) use import::{ImportFrom, ImportTc};
 #[cfg(target_os = "linux")]

@@ -92,7 +92,13 @@ fn run(forwarder: &mut Forwarder, flows: &[Headers], round: u64, packets: u64) -
         let number = round * packets + packet;
         let now = Nanos((number / 4 + 1) * 3_600);
         let headers = flows[(packet.wrapping_mul(2_654_435_761) % flows.len() as u64) as usize];
-        let frame = Frame { headers, ecn: Ecn::NotCapable, length: 1000, handle: packet };
+        let frame = Frame {
+            headers,
+            ecn: Ecn::NotCapable,
+            length: 1000,
+            handle: packet,
+            ..Frame::default()
+        };
         let mut sink = |event: &Event| sent += u64::from(matches!(event, Event::Sent(_)));
         forwarder.arrive(now, frame, &mut sink);
         forwarder.poll(now, &mut sink);

@@ -106,7 +106,13 @@ impl Measured {
                 self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let flow = ((u128::from(self.state) * self.headers.len() as u128) >> 64) as usize;
                 let headers = self.headers[flow];
-                Frame { headers, ecn: Ecn::NotCapable, length: 1000, handle: handle as u64 }
+                Frame {
+                    headers,
+                    ecn: Ecn::NotCapable,
+                    length: 1000,
+                    handle: handle as u64,
+                    ..Frame::default()
+                }
             });
             self.forwarder.arrive_together(self.now, &frames, &mut sink);
             self.forwarder.poll(self.now, &mut sink);

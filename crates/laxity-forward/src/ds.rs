@@ -20,6 +20,12 @@ pub fn experience(frame: &mut [u8]) {
     write(frame, |ds| ds | ECN);
 }
 
+/// Clears the code point of the packet that a frame holds, and adapts IPv4's checksum. ECN stays as
+/// it is, and so does what is not IP.
+pub fn wash(frame: &mut [u8]) {
+    write(frame, |ds| ds & ECN);
+}
+
 /// The field, of the packet that a frame holds.
 pub(crate) fn read(frame: &[u8]) -> Option<u8> {
     encapsulation::ds(Encapsulation::from_ethernet(frame).packet(frame)?)
@@ -108,6 +114,8 @@ pub(crate) mod tests {
             experience(&mut frame);
             prop_assert_eq!(ecn(&frame), Ecn::Experienced);
             prop_assert_eq!(field(&frame, is_v4, is_tagged), ds | 3);
+            wash(&mut frame);
+            prop_assert_eq!(field(&frame, is_v4, is_tagged), 3);
             prop_assert!(write(&mut frame, |_| ds));
             prop_assert_eq!(frame, original, "nothing else is touched");
         }

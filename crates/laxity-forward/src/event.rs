@@ -1,6 +1,6 @@
 //! What happens, told once and in order.
 
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::packet::{AckTag, ClassId, Ecn, FlowId, Hosts, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::{Nanos, Rate};
 use laxity_plan::matching::Headers;
@@ -46,12 +46,21 @@ pub enum Event {
         rate: Rate,
     },
     /// Another plan is followed from now on. What is queued stays so: as many [`Kept`](Event::Kept)
-    /// follow, in the order of their arrival.
+    /// follow, in the order of their arrival, behind the flows that are introduced.
     Reloaded {
         /// When.
         time: Nanos,
         /// How many packets are queued.
         kept: u64,
+    },
+    /// A flow has come into sight of a plan that shares by hosts. Its packets follow.
+    Introduced {
+        /// Its class.
+        class: ClassId,
+        /// The flow within that.
+        flow: FlowId,
+        /// Between which hosts it goes.
+        hosts: Hosts,
     },
     /// A packet that is queued has this class and flow under the new plan.
     Kept {
@@ -79,6 +88,8 @@ pub struct ArrivedPacket {
     pub length: u32,
     /// What congestion may do with it.
     pub ecn: Ecn,
+    /// What it makes of earlier acknowledgements of its flow.
+    pub ack: AckTag,
     /// The headers that it was classified by. A ledger does not keep them: those of its packets are
     /// empty.
     pub headers: Headers,
@@ -106,6 +117,8 @@ pub struct SentPacket {
     pub allowance: Nanos,
     /// Whether it goes on a wire that is emulated. Then it is lost there next, or delivered later.
     pub is_under_way: bool,
+    /// Whether its code point is [to be cleared](crate::ds::wash). A ledger does not keep it.
+    pub is_washed: bool,
 }
 
 /// A packet, or a copy of it, that comes out of a wire that is emulated.
@@ -177,6 +190,7 @@ impl Event {
             | Event::Idle { .. }
             | Event::Rate { .. }
             | Event::Reloaded { .. }
+            | Event::Introduced { .. }
             | Event::Kept { .. } => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Frames in, sends and the next wake-up out.
 
-use laxity::packet::{Ecn, Packet};
+use laxity::packet::{AckTag, Ecn, Packet};
 use laxity::port::{Account, Books};
 use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
 use laxity::units::{Nanos, Rate};
@@ -52,13 +52,16 @@ impl Default for Settings {
 }
 
 /// A frame that arrives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
     /// Its headers.
     pub headers: Headers,
     /// What congestion may do with it. One that leaves as [`Ecn::Experienced`] is to
     /// [say so](crate::ds::experience).
     pub ecn: Ecn,
+    /// What it makes of earlier acknowledgements of its flow, if the plan
+    /// [asks for that](Forwarder::filters_acks); those of a flow in the order of their arrival.
+    pub ack: AckTag,
     /// Its length in bytes as the interface counts it: an Ethernet frame without checksum.
     pub length: u32,
     /// The caller's name for its buffer.
@@ -106,7 +109,7 @@ impl Forwarder {
 
     /// A frame has arrived: it is queued, or dropped at once.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
-        let found = self.followed.sort(&frame.headers);
+        let found = self.followed.sort(&frame.headers, sink);
         self.take_in(now, frame, found, sink);
     }
 
@@ -117,7 +120,7 @@ impl Forwarder {
         for frames in frames.chunks(TOGETHER) {
             let mut found = [Classification::default(); TOGETHER];
             for (found, frame) in found.iter_mut().zip(frames) {
-                *found = self.followed.sort(&frame.headers);
+                *found = self.followed.sort(&frame.headers, sink);
             }
             for Classification { class, flow } in &found[..frames.len()] {
                 self.followed.port.prefetch(*class, *flow);
@@ -130,16 +133,17 @@ impl Forwarder {
 
     fn take_in(&mut self, now: Nanos, frame: Frame, found: Classification, sink: Sink<'_>) {
         let now = gate::advance(&mut self.now, now);
-        let Frame { headers, ecn, length, handle } = frame;
+        let Frame { headers, ecn, ack, length, handle } = frame;
         let length = self.followed.plan.link.accounted(length);
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
         let time = now;
-        let arrived = ArrivedPacket { number, time, class, flow, length, ecn, headers };
+        let arrived = ArrivedPacket { number, time, class, flow, length, ecn, ack, headers };
         sink(&Event::Arrived(arrived));
         let demoted = false;
-        let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
+        let arrival = now;
+        let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival, handle };
         let PreparedPlan { plan, policer, port, .. } = &mut self.followed;
         let bytes = port.scheduler().backlog().bytes;
         let memory = [Backlog { packets: self.held.len(), bytes }, self.settings.backlog];
@@ -201,6 +205,7 @@ impl Forwarder {
             departure: start.departure,
             allowance: self.followed.growths[packet.class.index()].delay_for(start.late),
             is_under_way: self.followed.wire.is_some(),
+            is_washed: self.followed.washes[packet.class.index()],
         }));
         if let Some(cause) = self.launch(number, &packet, start.departure) {
             sink(&Event::Lost(LostPacket { number, packet, time: now, cause }));
@@ -238,6 +243,11 @@ impl Forwarder {
     /// The plan that is followed.
     pub fn plan(&self) -> &Plan {
         &self.followed.plan
+    }
+
+    /// Whether frames are to say which acknowledgements they make superfluous.
+    pub fn filters_acks(&self) -> bool {
+        self.followed.filters_acks
     }
 
     /// The books of all classes since the plan is followed, by number.

@@ -21,7 +21,7 @@
 //!     headers: Headers::from_ethernet(&bytes),
 //!     ecn: ds::ecn(&bytes),
 //!     length: 60,
-//!     handle: 0,
+//!     ..Frame::default()
 //! };
 //! forwarder.arrive(Nanos(1_000), frame, &mut sink);
 //! let wake = forwarder.poll(Nanos(1_000), &mut sink); // and again then, or when a frame arrives

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, FlowId, Hosts};
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::Scheduler;
@@ -14,6 +14,7 @@ use laxity_plan::matching::Headers;
 use crate::cache::Classification;
 use crate::classify::Sorter;
 use crate::error::Refusal;
+use crate::event::{Event, Sink};
 use crate::forwarder::Settings;
 use crate::under_way::EmulatedWire;
 
@@ -23,6 +24,12 @@ pub struct PreparedPlan {
     pub(crate) sorter: Sorter,
     pub(crate) policer: Policer,
     pub(crate) growths: Vec<Growth>,
+    /// Whether they drop acknowledgements.
+    pub(crate) filters_acks: bool,
+    /// Whether its schedulers share by hosts.
+    pub(crate) shares_by_hosts: bool,
+    /// Of each class whether the code points of its packets are cleared.
+    pub(crate) washes: Vec<bool>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
     pub(crate) wire: Option<EmulatedWire>,
     /// The classes that have packets of their own, by name.
@@ -49,6 +56,9 @@ impl PreparedPlan {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
             growths: plan.growths(),
+            filters_acks: plan.filters_acks(),
+            shares_by_hosts: plan.shares_by_hosts(),
+            washes: plan.washes(),
             port: Port::new(plan.build_scheduler(settings.seed), books),
             wire: EmulatedWire::new(&plan, settings.seed),
             leaves: plan.leaves().map(|(id, class)| (class.name.clone(), id)).collect(),
@@ -56,11 +66,19 @@ impl PreparedPlan {
         })
     }
 
-    /// The class and flow of a frame; a flow that is new is introduced to the scheduler.
-    pub(crate) fn sort(&mut self, headers: &Headers) -> Classification {
-        let PreparedPlan { sorter, port, .. } = self;
+    /// The number of a flow of a class that comes into sight, which is introduced to the scheduler.
+    pub(crate) fn new_flow(&mut self, class: ClassId, headers: &Headers, sink: Sink<'_>) -> FlowId {
+        let PreparedPlan { sorter, port, shares_by_hosts, .. } = self;
+        let (flow, hosts) = (sorter.next_flow(class), sorter.hosts(headers));
+        introduce(port, *shares_by_hosts, (class, flow, hosts), sink);
+        flow
+    }
+
+    /// The class and flow of a frame. A flow that is new is introduced to the scheduler.
+    pub(crate) fn sort(&mut self, headers: &Headers, sink: Sink<'_>) -> Classification {
+        let PreparedPlan { sorter, port, shares_by_hosts, .. } = self;
         sorter.sort(headers, |Classification { class, flow }, hosts| {
-            port.introduce(class, flow, hosts);
+            introduce(port, *shares_by_hosts, (class, flow, hosts), sink);
         })
     }
 
@@ -72,6 +90,19 @@ impl PreparedPlan {
     /// The books of all classes.
     pub fn into_books(self) -> Books {
         self.port.into_books()
+    }
+}
+
+/// Introduces a flow to a scheduler, and tells where that shares by hosts.
+fn introduce(
+    port: &mut Port<Box<dyn Scheduler + Send>>,
+    shares_by_hosts: bool,
+    (class, flow, hosts): (ClassId, FlowId, Hosts),
+    sink: Sink<'_>,
+) {
+    port.introduce(class, flow, hosts);
+    if shares_by_hosts {
+        sink(&Event::Introduced { class, flow, hosts });
     }
 }
 

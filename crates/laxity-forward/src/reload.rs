@@ -41,13 +41,15 @@ impl Forwarder {
         sink: Sink<'_>,
     ) -> Result<(), Refusal> {
         let now = gate::advance(&mut self.now, now);
-        let kept = self.classes_under(next)?;
+        let mut introduced = Vec::new();
+        let kept = self.classes_under(next, &mut |event| introduced.push(*event))?;
         mem::swap(&mut self.followed, next);
         if let (Some(wire), Some(before)) = (&mut self.followed.wire, &next.wire) {
             wire.follow(before);
         }
         self.under_way.make_room(self.followed.wire.as_ref());
         sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
+        introduced.iter().for_each(&mut *sink);
         let Forwarder { followed: PreparedPlan { plan, policer, port, .. }, outlet, held, .. } =
             self;
         for (handle, number, mut packet) in kept {
@@ -65,30 +67,31 @@ impl Forwarder {
     }
 
     /// What is queued as it is under another plan, with handles and numbers, in the order of
-    /// arrival.
-    fn classes_under(&self, next: &mut PreparedPlan) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
-        let PreparedPlan { plan, sorter, port, leaves, .. } = next;
+    /// arrival. Flows of that plan are introduced.
+    fn classes_under(
+        &self,
+        next: &mut PreparedPlan,
+        sink: Sink<'_>,
+    ) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
         // Asked for each packet: nothing here is to grow with the number of classes.
-        let same = |class: ClassId| leaves.get(&self.followed.plan.classes[class.index()].name);
+        let before = &self.followed.plan.classes;
+        let same = |next: &PreparedPlan, class: ClassId| {
+            next.leaves.get(&before[class.index()].name).copied()
+        };
         // Flows of frames that the new plan has in another class than the one that they stay in.
         let mut flows = HashMap::new();
         let under = |(handle, queued): (u64, &QueuedPacket)| {
             let headers = &queued.headers;
-            let found = match same(queued.packet.class) {
-                Some(&class) if sorter.class_of(headers) != class => {
+            let found = match same(next, queued.packet.class) {
+                Some(class) if next.sorter.class_of(headers) != class => {
                     let flow = flows.entry((class, Conversation::new(headers)));
-                    let flow = *flow.or_insert_with(|| {
-                        let flow = sorter.next_flow(class);
-                        port.introduce(class, flow, sorter.hosts(headers));
-                        flow
-                    });
+                    let flow = *flow.or_insert_with(|| next.new_flow(class, headers, sink));
                     Classification { class, flow }
                 }
-                _ => sorter.sort(headers, |Classification { class, flow }, hosts| {
-                    port.introduce(class, flow, hosts);
-                }),
+                _ => next.sort(headers, sink),
             };
             let packet = Packet { class: found.class, flow: found.flow, ..queued.packet };
+            let plan = &next.plan;
             let class = &plan.classes[packet.class.index()];
             let limit = plan.max_packet(class).min(plan.link.max_packet).0;
             if u64::from(packet.length) > limit {

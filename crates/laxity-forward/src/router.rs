@@ -30,7 +30,7 @@ mod reload;
 mod switch;
 mod ways;
 
-use laxity::packet::Packet;
+use laxity::packet::{AckTag, Packet};
 use laxity::police::Policer;
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::Backlog;
@@ -194,7 +194,8 @@ impl Router {
         let found = self.sorter.sort(&headers, |_, _| {});
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let (ecn, demoted) = (ds::ecn(head), false);
-        let mut packet = Packet { class, flow, length, demoted, ecn, arrival: came, handle };
+        let ack = AckTag::NONE;
+        let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival: came, handle };
         let Router { plan, policer, ports, queued, settings, .. } = &mut *self;
         let policer = ports[at].is_of_host.then_some(policer);
         let memory = [queued[at], settings.backlog];

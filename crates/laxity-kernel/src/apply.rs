@@ -8,13 +8,14 @@
 use std::fs::File;
 use std::io;
 
-use laxity_tc::netlink::Sort;
+use laxity_linux::interface::Interface;
+use laxity_tc::netlink::ingress;
 use thiserror::Error;
 
-use crate::device::{Device, DeviceState};
+use crate::device::{Device, DeviceState, Others};
 use crate::objects::Objects;
 use crate::record::{Record, Records};
-use crate::steps::{Step, Steps};
+use crate::setup::{Change, Ingress, IngressDevice, Operation, Setup};
 
 /// Why nothing was changed, or no longer is.
 #[derive(Debug, Error)]
@@ -30,6 +31,22 @@ pub enum ApplyError {
         "another `laxity apply` is at work on {0}, or waits to be confirmed: `laxity apply --keep --dev {0}` confirms"
     )]
     Busy(String),
+    /// Frames that arrive go through something else.
+    #[error(
+        "{what} of others sees what arrives at {interface}, and would see nothing of it any more: take it away first \
+         (`tc qdisc del dev {interface} {place}`)"
+    )]
+    Ingress {
+        /// Where.
+        interface: String,
+        /// What.
+        what: String,
+        /// The qdisc that it hangs at.
+        place: &'static str,
+    },
+    /// The name of the device that frames are to be led to is another interface's.
+    #[error("{0} is no ifb, and frames that arrive are led to one of that name: rename it first")]
+    NameTaken(String),
     /// There is nothing to take back.
     #[error("nothing that was applied to {0} is known, so that nothing can be undone")]
     NothingToUndo(String),
@@ -76,15 +93,20 @@ pub struct Session {
 
 impl Session {
     /// Takes hold of an interface, reads what it has, and ends what an earlier process did not.
+    /// What is there for frames that arrive is read if that is of concern, now or since an earlier
+    /// change.
     ///
     /// # Errors
     /// If there is no such interface, someone else has it, or the system refuses.
-    pub fn begin(interface: &str) -> Result<Session, ApplyError> {
+    pub fn begin(interface: &str, with_ingress: bool) -> Result<Session, ApplyError> {
         let mut device = Device::named(interface)?;
         let records = Records::new(interface)?;
         let lock = records.lock()?.ok_or_else(|| ApplyError::Busy(interface.into()))?;
         let made_good = make_good(&mut device, &records, false)?;
-        let shown = device.read()?;
+        let index = device.interface().index;
+        let settled = records.settled().filter(|record| record.index == index);
+        let had_ingress = settled.is_some_and(|record| record.after.ingress.is_some());
+        let shown = device.read(with_ingress || had_ingress)?;
         Ok(Session { device, records, lock, shown, made_good })
     }
 
@@ -117,8 +139,37 @@ impl Session {
     }
 
     /// What it takes from what there is to what is wanted.
-    pub fn steps(&self, wanted: &Objects) -> Steps {
-        Steps::between(&self.shown.objects, wanted)
+    pub fn change(&self, wanted: &Setup) -> Change {
+        self.shown.change(wanted)
+    }
+
+    /// What is to be there for frames that arrive, so that they wait in a device of these objects.
+    ///
+    /// # Errors
+    /// If others have something in its place.
+    pub fn ingress(&self, objects: Objects) -> Result<Ingress, ApplyError> {
+        let interface = &self.device.interface().name;
+        let Others { has_ingress_qdisc, arriving, has_leaving: _, has_name } = &self.shown.others;
+        let name = ingress::device(interface);
+        if *has_name {
+            return Err(ApplyError::NameTaken(name));
+        }
+        let place = if *has_ingress_qdisc { "ingress" } else { "clsact" };
+        let what = match arriving.first() {
+            Some((kind, priority)) => format!("a {kind} filter of priority {priority}"),
+            None if *has_ingress_qdisc => "a qdisc ingress".into(),
+            None => String::new(),
+        };
+        if !what.is_empty() {
+            return Err(ApplyError::Ingress { interface: interface.clone(), what, place });
+        }
+        let there = self.shown.setup.ingress.as_ref().and_then(|there| there.device.as_ref());
+        let index = match there {
+            Some(there) => there.index,
+            None => free_index()?,
+        };
+        let device = Some(IngressDevice { name, index, objects });
+        Ok(Ingress { has_clsact: true, redirect: Some(index), device })
     }
 
     /// Writes down what is about to be done.
@@ -129,23 +180,26 @@ impl Session {
         Ok(self.records.begin(record)?)
     }
 
-    /// Takes the steps, reads the outcome, and takes all back if that is not what was wanted.
+    /// Carries a change out, reads the outcome, and takes all back if that is not what was wanted.
     ///
     /// # Errors
     /// If the kernel refuses; then the interface has what it had, unless the error says otherwise.
-    pub fn take(&mut self, steps: &Steps, wanted: &Objects) -> Result<(), ApplyError> {
-        let requests = steps.requests(self.index());
-        let sent = self.device.send(&requests);
+    pub fn take(&mut self, change: &Change, wanted: &Setup) -> Result<(), ApplyError> {
+        let operations = change.operations(self.index());
+        let sent = send(&mut self.device, &operations);
         let refused = sent.inspect_err(|_| drop(self.take_back()))?;
-        if let Some((place, words)) = refused {
-            let what = steps.steps.get(place).map_or_else(String::new, described);
+        if let Some((what, words)) = refused {
             return Err(ApplyError::Refused { what, words, after: self.take_back() });
         }
-        let shown = self.device.read();
+        let shown = self.device.read(wanted.ingress.is_some());
         self.shown = shown.inspect_err(|_| drop(self.take_back()))?;
-        match Steps::between(&self.shown.objects, wanted).steps.first().map(described) {
+        let differs = self.shown.change(wanted);
+        match differs.operations(self.index()).first() {
             None => Ok(()),
-            Some(what) => Err(ApplyError::Differs { what, after: self.take_back() }),
+            Some(first) => {
+                let what = first.described();
+                Err(ApplyError::Differs { what, after: self.take_back() })
+            }
         }
     }
 
@@ -161,7 +215,7 @@ impl Session {
     ///
     /// # Errors
     /// If that cannot be written down.
-    pub fn step_back(&self, after: &Objects) -> Result<(), ApplyError> {
+    pub fn step_back(&self, after: &Setup) -> Result<(), ApplyError> {
         Ok(self.records.step_back(after)?)
     }
 
@@ -182,9 +236,9 @@ impl Session {
     ///
     /// # Errors
     /// If the kernel refuses to tell.
-    pub fn has(&mut self, wanted: &Objects) -> Result<bool, ApplyError> {
-        self.shown = self.device.read()?;
-        Ok(self.shown.objects == *wanted)
+    pub fn has(&mut self, wanted: &Setup) -> Result<bool, ApplyError> {
+        self.shown = self.device.read(wanted.ingress.is_some())?;
+        Ok(self.shown.change(wanted).is_empty())
     }
 
     fn take_back(&mut self) -> String {
@@ -213,15 +267,16 @@ pub(crate) fn make_good(
         return Ok(Some(Recovery::TakenBack));
     }
     let Some(record) = records.pending() else { return Ok(None) };
-    let there = device.read()?.objects;
-    if there == record.before || record.index != index {
+    let there = device.read(record.after.ingress.is_some())?;
+    let has = |setup| there.change(setup).is_empty();
+    if record.index != index || has(&record.before) {
         records.forget()?;
         return Ok(Some(Recovery::NotDone));
     }
-    if there == record.after && record.to_be_confirmed && keeps {
+    if has(&record.after) && record.to_be_confirmed && keeps {
         return Ok(None);
     }
-    if there == record.after && !record.to_be_confirmed {
+    if has(&record.after) && !record.to_be_confirmed {
         records.settle()?;
         return Ok(Some(Recovery::Settled));
     }
@@ -232,11 +287,9 @@ pub(crate) fn make_good(
 /// Gives an interface what it had before.
 fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(), ApplyError> {
     if record.index == device.interface().index {
-        let there = device.read()?.objects;
-        let steps = Steps::between(&there, &record.before);
-        let refused = device.send(&steps.requests(record.index))?;
-        if let Some((place, words)) = refused {
-            let what = steps.steps.get(place).map_or_else(String::new, described);
+        let there = device.read(record.before.ingress.is_some())?;
+        let change = there.change(&record.before);
+        if let Some((what, words)) = send(device, &change.operations(record.index))? {
             let after = "`tc` shows what is there".into();
             return Err(ApplyError::Refused { what, words, after });
         }
@@ -244,17 +297,20 @@ fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(
     Ok(records.forget()?)
 }
 
-/// A step in a few words, for errors.
-fn described(step: &Step) -> String {
-    let what = step.object.sort.name();
-    let object = &step.object;
-    match object.sort {
-        Sort::Filter => format!(
-            "a filter of {} at {}, priority {}",
-            object.kind(),
-            object.parent,
-            object.priority()
-        ),
-        _ => format!("{what} {} of {} at {}", object.handle, object.kind(), object.parent),
-    }
+/// Sends all of it; what of it is refused first, and the kernel's words.
+fn send(
+    device: &mut Device,
+    operations: &[Operation<'_>],
+) -> Result<Option<(String, String)>, ApplyError> {
+    let requests: Vec<_> = operations.iter().map(|operation| operation.request()).collect();
+    let refused = device.send(&requests)?;
+    Ok(refused.map(|(place, words)| {
+        (operations.get(place).map_or_else(String::new, |it| it.described()), words)
+    }))
+}
+
+/// A number that no interface has.
+fn free_index() -> Result<u32, ApplyError> {
+    let all = Interface::all()?;
+    Ok(all.iter().map(|interface| interface.index).max().unwrap_or_default() + 1)
 }

@@ -4,24 +4,60 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use laxity_linux::interface::Interface;
 use laxity_linux::rtnetlink::{Message, Rtnetlink};
-use laxity_tc::netlink::{self, Object, Request, Sort, Statistics};
+use laxity_tc::netlink::{self, Object, Request, Sort, Statistics, ingress};
 use laxity_tc::setup::Handle;
 
 use crate::objects::Objects;
+use crate::setup::{Change, Ingress, IngressDevice, Setup};
 
 /// What the kernel shows of an interface.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceState {
     /// What was added to it.
-    pub objects: Objects,
-    /// What has passed each qdisc and class, those that the kernel made among them.
-    pub statistics: BTreeMap<(Sort, Handle), Statistics>,
+    pub setup: Setup,
+    /// What has left it.
+    pub egress: Counters,
+    /// What has left the device that frames are led to when they arrive.
+    pub ingress: Counters,
+    /// What others have there for frames that arrive.
+    pub others: Others,
+}
+
+/// What is at an interface beside what is known of it.
+#[derive(Clone, Debug, Default)]
+pub struct Others {
+    /// Whether a qdisc `ingress` has the place of `clsact`.
+    pub has_ingress_qdisc: bool,
+    /// Filters for frames that arrive: the kind and the priority of each.
+    pub arriving: Vec<(String, u16)>,
+    /// Whether `clsact` has filters for frames that leave.
+    pub has_leaving: bool,
+    /// Whether an interface that is no `ifb` has the name of the device that frames are led to.
+    pub has_name: bool,
+}
+
+impl Others {
+    /// Whether `clsact` is needed by others.
+    pub fn use_clsact(&self) -> bool {
+        self.has_leaving || !self.arriving.is_empty()
+    }
 }
 
 impl DeviceState {
+    /// What it takes from there to what is wanted.
+    pub fn change(&self, wanted: &Setup) -> Change {
+        Change::between(&self.setup, wanted, self.others.use_clsact())
+    }
+}
+
+/// What has passed each qdisc and class, those that the kernel made among them.
+#[derive(Clone, Debug, Default)]
+pub struct Counters(pub BTreeMap<(Sort, Handle), Statistics>);
+
+impl Counters {
     /// How many packets wait in a class.
     pub fn queued(&self, class: Handle) -> u32 {
-        self.statistics.get(&(Sort::Class, class)).map_or(0, |statistics| statistics.queued)
+        self.0.get(&(Sort::Class, class)).map_or(0, |statistics| statistics.queued)
     }
 }
 
@@ -54,19 +90,38 @@ impl Device {
         &self.interface
     }
 
-    /// What it has.
+    /// What it has; with what is there for frames that arrive if that is of concern.
     ///
     /// # Errors
     /// If the kernel refuses to tell.
-    pub fn read(&mut self) -> Result<DeviceState, laxity_linux::Error> {
+    pub fn read(&mut self, with_ingress: bool) -> Result<DeviceState, laxity_linux::Error> {
         let mut shown = DeviceState::default();
-        let mut told = self.dump(Sort::Qdisc, Handle(0))?;
-        told.extend(self.dump(Sort::Class, Handle(0))?);
+        (shown.setup.egress, shown.egress) = self.read_one(self.interface.index)?;
+        if with_ingress {
+            let mut ingress = self.read_hook(&mut shown.others)?;
+            let name = ingress::device(&self.interface.name);
+            let found = Interface::all()?.into_iter().find(|interface| interface.name == name);
+            shown.others.has_name = found.as_ref().is_some_and(|found| !found.is_ifb);
+            if let Some(Interface { index, .. }) = found.filter(|found| found.is_ifb) {
+                let objects;
+                (objects, shown.ingress) = self.read_one(index)?;
+                ingress.device = Some(IngressDevice { name, index, objects });
+            }
+            shown.setup.ingress = Some(ingress);
+        }
+        Ok(shown)
+    }
+
+    /// What an interface of this number has, and what has passed it.
+    fn read_one(&mut self, index: u32) -> Result<(Objects, Counters), laxity_linux::Error> {
+        let mut counters = Counters::default();
+        let mut told = self.dump(Sort::Qdisc, index, Handle(0))?;
+        told.extend(self.dump(Sort::Class, index, Handle(0))?);
         let mut places: BTreeSet<Handle> = BTreeSet::new();
         let mut objects: Vec<Object> = Vec::with_capacity(told.len());
         for ReadObject { of, statistics, added } in told {
             if let Some(statistics) = statistics {
-                shown.statistics.insert(of, statistics);
+                counters.0.insert(of, statistics);
             }
             if let Some(object) = added {
                 // Filters hang at qdiscs and at classes that others are part of.
@@ -79,15 +134,45 @@ impl Device {
         }
         for place in places {
             // A qdisc without classes has no filters, which the kernel says in an error.
-            let filters = self.dump(Sort::Filter, place).unwrap_or_default();
+            let filters = self.dump(Sort::Filter, index, place).unwrap_or_default();
             objects.extend(filters.into_iter().filter_map(|told| told.added));
         }
-        shown.objects = objects.into();
-        Ok(shown)
+        Ok((objects.into(), counters))
     }
 
-    fn dump(&mut self, sort: Sort, parent: Handle) -> Result<Vec<ReadObject>, laxity_linux::Error> {
+    /// What leads frames that arrive, and what others have beside it.
+    fn read_hook(&mut self, others: &mut Others) -> Result<Ingress, laxity_linux::Error> {
         let index = self.interface.index;
+        let mut read = |sort, parent| {
+            self.netlink.dump(&message(&netlink::dump(sort, index, parent)), |kind, payload| {
+                Object::read(kind, payload, index)
+            })
+        };
+        let qdiscs = read(Sort::Qdisc, Handle(0))?;
+        let Some(qdisc) = qdiscs.iter().find(|object| ingress::is_in_place(object)) else {
+            return Ok(Ingress::default());
+        };
+        let has_clsact = qdisc.kind() == ingress::clsact().kind();
+        others.has_ingress_qdisc = !has_clsact;
+        let mut redirect = None;
+        let is_filter = |object: &Object| netlink::shown(object).is_some();
+        for filter in read(Sort::Filter, ingress::ARRIVING)?.into_iter().filter(is_filter) {
+            match ingress::redirected(&filter) {
+                Some(device) => redirect = Some(device),
+                None => others.arriving.push((filter.kind(), filter.priority())),
+            }
+        }
+        let leaving = if has_clsact { read(Sort::Filter, ingress::LEAVING)? } else { Vec::new() };
+        others.has_leaving = leaving.iter().any(is_filter);
+        Ok(Ingress { has_clsact, redirect, device: None })
+    }
+
+    fn dump(
+        &mut self,
+        sort: Sort,
+        index: u32,
+        parent: Handle,
+    ) -> Result<Vec<ReadObject>, laxity_linux::Error> {
         self.netlink.dump(&message(&netlink::dump(sort, index, parent)), |kind, payload| {
             Object::read(kind, payload, index).map(|object| ReadObject {
                 of: (object.sort, object.handle),

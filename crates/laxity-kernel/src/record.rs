@@ -21,7 +21,7 @@ use laxity_tc::setup::Handle;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::objects::Objects;
+use crate::setup::Setup;
 
 /// What a class was promised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Promise {
 
 /// What was applied, its set-ups read or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record<S = Objects> {
+pub struct Record<S = Setup> {
     /// The form of the record, [`VERSION`]. Records of another form are not read.
     pub version: u32,
     /// The number of the interface: another one may have its name by now.
@@ -51,6 +51,9 @@ pub struct Record<S = Objects> {
     pub names: BTreeMap<String, Handle>,
     /// What else it says and the kernel has no place for, as comments of an exported script.
     pub contracts: String,
+    /// The plan for what arrives, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ingress: Option<PlanRecord>,
     /// What the interface had before.
     pub before: S,
     /// What it had before the first of the plans that followed each other; none if that is
@@ -61,6 +64,19 @@ pub struct Record<S = Objects> {
     pub after: S,
     /// Whether the change holds only if someone confirms it in time.
     pub to_be_confirmed: bool,
+}
+
+/// A plan as the kernel carries it out: what is remembered of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// What it is called.
+    pub plan: String,
+    /// Its promises.
+    pub promises: Vec<Promise>,
+    /// The numbers of its classes, by name.
+    pub names: BTreeMap<String, Handle>,
+    /// What else it says, as comments of an exported script.
+    pub contracts: String,
 }
 
 impl<S> Record<S> {
@@ -80,11 +96,11 @@ pub struct StoredSetup<'a>(#[serde(borrow)] &'a RawValue);
 
 impl StoredSetup<'_> {
     /// Whether it is this set-up.
-    pub fn is(&self, setup: &Objects) -> bool {
+    pub fn is(&self, setup: &Setup) -> bool {
         let text = self.0.get();
         let mut rest = Rest(text.as_bytes());
         let is_same = serde_json::to_writer(&mut rest, setup).is_ok() && rest.0.is_empty();
-        is_same || serde_json::from_str::<Objects>(text).is_ok_and(|read| read == *setup)
+        is_same || serde_json::from_str::<Setup>(text).is_ok_and(|read| read == *setup)
     }
 }
 
@@ -243,7 +259,7 @@ impl Records {
     ///
     /// # Errors
     /// If files cannot be renamed.
-    pub fn step_back(&self, after: &Objects) -> io::Result<()> {
+    pub fn step_back(&self, after: &Setup) -> io::Result<()> {
         self.forget()?;
         if self.settled().is_some_and(|settled| settled.original() == after) {
             is_moved(fs::remove_file(self.file(Stage::Previous)))?;

@@ -7,9 +7,9 @@ use laxity_tc::setup::Handle;
 use serde::Serialize;
 
 use crate::apply::ApplyError;
-use crate::device::{Device, DeviceState};
+use crate::device::{Counters, Device};
 use crate::objects::Objects;
-use crate::record::{Promise, Record, Records, StoredSetup};
+use crate::record::{Promise, Records};
 
 /// An interface under the kernel's disciplines.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,9 @@ pub struct KernelStatus {
     pub sent: Counts,
     /// The classes: those of the plan, or else all that there are.
     pub classes: Vec<ClassCounts>,
+    /// What frames wait in that arrive, if a plan for them was applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ingress: Option<Box<KernelStatus>>,
 }
 
 /// Counts since a class or qdisc was made.
@@ -87,12 +90,18 @@ impl From<Statistics> for Counts {
 /// If there is no such interface, or the kernel refuses to tell.
 pub fn objects(interface: &str) -> Result<(Objects, String), ApplyError> {
     let mut device = Device::named(interface)?;
-    let there = device.read()?.objects;
-    let contracts = Records::new(interface)?.look(device.interface().index, |applied| {
+    let (index, records) = (device.interface().index, Records::new(interface)?);
+    let there = device.read(has_ingress(&records, index))?.setup;
+    let contracts = records.look(index, |applied| {
         let applied = applied.filter(|(record, _)| record.after.is(&there));
         applied.map(|(record, _)| record.contracts.clone()).unwrap_or_default()
     });
-    Ok((there, contracts))
+    Ok((there.egress, contracts))
+}
+
+/// Whether the interface of this number was given a plan for what arrives.
+fn has_ingress(records: &Records, index: u32) -> bool {
+    records.look(index, |applied| applied.is_some_and(|(record, _)| record.ingress.is_some()))
 }
 
 impl KernelStatus {
@@ -102,11 +111,30 @@ impl KernelStatus {
     /// If there is no such interface, or the kernel refuses to tell.
     pub fn new(interface: &str, before: Option<(&KernelStatus, f64)>) -> Result<Self, ApplyError> {
         let mut device = Device::named(interface)?;
-        let shown = device.read()?;
-        let mut status = Records::new(interface)?.look(device.interface().index, |applied| {
+        let (index, records) = (device.interface().index, Records::new(interface)?);
+        let shown = device.read(has_ingress(&records, index))?;
+        let mut status = records.look(index, |applied| {
             let record = applied.map(|(record, _)| record);
-            let to_be_confirmed = applied.is_some_and(|(_, is_pending)| is_pending);
-            KernelStatus { to_be_confirmed, ..KernelStatus::read(interface, &shown, record) }
+            let mut status = KernelStatus::read(
+                interface,
+                record.and_then(|record| record.plan.clone()),
+                record.map(|record| &*record.promises),
+                &shown.setup.egress,
+                &shown.egress,
+            );
+            status.as_applied = record.map(|record| record.after.is(&shown.setup));
+            status.to_be_confirmed = applied.is_some_and(|(_, is_pending)| is_pending);
+            let there = shown.setup.ingress.as_ref().and_then(|there| there.device.as_ref());
+            let plan = record.and_then(|record| record.ingress.as_ref());
+            if let (Some(device), Some(plan)) = (there, plan) {
+                let (name, promises) = (Some(plan.plan.clone()), Some(&*plan.promises));
+                let counters = &shown.ingress;
+                let arriving =
+                    KernelStatus::read(&device.name, name, promises, &device.objects, counters);
+                let as_applied = status.as_applied;
+                status.ingress = Some(Box::new(KernelStatus { as_applied, ..arriving }));
+            }
+            status
         });
         if let Some((before, seconds)) = before {
             status.add_rates(before, seconds);
@@ -114,19 +142,22 @@ impl KernelStatus {
         Ok(status)
     }
 
+    /// What has passed a device of these objects.
     fn read(
         interface: &str,
-        shown: &DeviceState,
-        record: Option<&Record<StoredSetup<'_>>>,
+        plan: Option<String>,
+        promises: Option<&[Promise]>,
+        objects: &Objects,
+        counters: &Counters,
     ) -> KernelStatus {
         let counts = |sort, handle| {
-            shown.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
+            counters.0.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };
-        let root = shown.objects.iter().map(|(_, object)| object);
+        let root = objects.iter().map(|(_, object)| object);
         let root = root
             .into_iter()
             .find(|object| object.sort == Sort::Qdisc && object.parent == Handle::ROOT);
-        let all = shown.statistics.keys().filter(|(sort, _)| *sort == Sort::Class);
+        let all = counters.0.keys().filter(|(sort, _)| *sort == Sort::Class);
         let unnamed = |handle: &Handle| Promise {
             name: handle.to_string(),
             class: *handle,
@@ -134,7 +165,7 @@ impl KernelStatus {
             bound_ns: None,
         };
         let unnamed = || all.map(|(_, handle)| unnamed(handle)).collect();
-        let promises = record.map_or_else(unnamed, |record| record.promises.clone());
+        let promises = promises.map_or_else(unnamed, <[Promise]>::to_vec);
         let classes = promises.into_iter().map(|promise| ClassCounts {
             counts: counts(
                 if promise.class.minor() == 0 { Sort::Qdisc } else { Sort::Class },
@@ -148,12 +179,13 @@ impl KernelStatus {
         });
         KernelStatus {
             interface: interface.into(),
-            plan: record.and_then(|record| record.plan.clone()),
-            as_applied: record.map(|record| record.after.is(&shown.objects)),
+            plan,
+            as_applied: None,
             to_be_confirmed: false,
             qdisc: root.map(Object::kind),
             sent: root.map_or_else(Counts::default, |root| counts(Sort::Qdisc, root.handle)),
             classes: classes.collect(),
+            ingress: None,
         }
     }
 
@@ -164,6 +196,9 @@ impl KernelStatus {
             let earlier = earlier.get(&*class.handle).copied().unwrap_or_default();
             let bytes = class.counts.bytes.saturating_sub(earlier);
             class.rate_bps = Some(bytes as f64 * 8.0 / seconds.max(1e-9));
+        }
+        if let (Some(ingress), Some(before)) = (&mut self.ingress, &before.ingress) {
+            ingress.add_rates(before, seconds);
         }
     }
 }

@@ -23,10 +23,9 @@ mod tests;
 use std::collections::{BTreeSet, HashMap};
 
 pub use laxity_tc::netlink::Action;
-use laxity_tc::netlink::{self, Object, Request, Sort};
+use laxity_tc::netlink::{self, Object, Sort};
 use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
-use crate::device::DeviceState;
 use crate::objects::{Key, Objects};
 
 /// One of the steps.
@@ -64,15 +63,6 @@ impl Steps {
     /// Whether a queue is lost that someone added.
     pub fn drops_queues(&self) -> bool {
         self.drops_root || !self.drops.is_empty()
-    }
-
-    /// How many packets wait now in queues that are lost.
-    pub fn dropped(&self, shown: &DeviceState) -> u64 {
-        self.drops.iter().map(|class| u64::from(shown.queued(*class))).sum()
-    }
-
-    pub(crate) fn requests(&self, interface: u32) -> Vec<Request> {
-        self.steps.iter().map(|step| step.object.request(step.action, interface)).collect()
     }
 }
 

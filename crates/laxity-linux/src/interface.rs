@@ -14,7 +14,7 @@ use std::io;
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
-    LinkAttribute, LinkFlags, LinkLayerType, LinkMessage, LinkXdp, XdpAttached,
+    InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage, LinkXdp, XdpAttached,
 };
 
 use crate::error::{Doing, Error, missing};
@@ -42,6 +42,8 @@ pub struct Interface {
     pub receive_queues: u32,
     /// Whether an XDP program is attached.
     pub xdp: bool,
+    /// Whether it is an `ifb`, which sends what comes as if it had arrived where it came from.
+    pub is_ifb: bool,
 }
 
 /// What the frames at an interface begin with.
@@ -109,6 +111,7 @@ impl Interface {
             up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
             receive_queues: 1,
             xdp: false,
+            is_ifb: false,
         };
         for attribute in message.attributes {
             match attribute {
@@ -117,6 +120,9 @@ impl Interface {
                 LinkAttribute::Address(mac) if ethernet => interface.mac = mac.try_into().ok(),
                 LinkAttribute::NumRxQueues(queues) => interface.receive_queues = queues,
                 LinkAttribute::Xdp(xdp) => interface.xdp = xdp.iter().any(is_attached),
+                LinkAttribute::LinkInfo(info) => {
+                    interface.is_ifb = info.contains(&LinkInfo::Kind(InfoKind::Ifb));
+                }
                 _ => {}
             }
         }

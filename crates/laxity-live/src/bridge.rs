@@ -25,6 +25,7 @@ use laxity_linux::clock::Stopwatch;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{BATCH, Backend, Handle, Pool, Side};
 use laxity_linux::ping::Pinger;
+use laxity_plan::acks::AckTable;
 
 use crate::autorate::{self, FoundRate, RateFollower};
 use crate::cut::{Cut, Cutter};
@@ -58,6 +59,8 @@ pub struct Bridge<B> {
     reader: FrameReader,
     /// By the side at which frames arrive, how many were to be delivered twice and were not.
     uncopied: [u64; 2],
+    /// By the side at which frames arrive: the acknowledgements of a plan that drops some.
+    acks: [Option<Box<AckTable>>; 2],
     /// By the side at which frames arrive: what finds the rate at which they are sent.
     rates: [Option<Box<RateFollower>>; 2],
     time: Stopwatch,
@@ -69,9 +72,9 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        let (arrived, read, cutters, reader, uncopied, rates) = Default::default();
+        let (arrived, read, cutters, reader, uncopied, acks, rates) = Default::default();
         let time = Stopwatch::start();
-        Bridge { backend, ways, arrived, read, cutters, reader, uncopied, rates, time }
+        Bridge { backend, ways, arrived, read, cutters, reader, uncopied, acks, rates, time }
     }
 
     /// The same between a host and an interface of its, whose connections are known.
@@ -162,7 +165,7 @@ impl<B: Backend> Bridge<B> {
         now: Nanos,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<usize> {
-        let Bridge { backend, ways, arrived, read, cutters, reader, rates, .. } = self;
+        let Bridge { backend, ways, arrived, read, cutters, reader, acks, rates, .. } = self;
         let count = backend.receive(at, arrived)?;
         if count > 0 {
             reader.hear()?;
@@ -175,11 +178,17 @@ impl<B: Backend> Bridge<B> {
                 backend.send(at.other(), handle);
                 continue;
             };
+            let acks = &mut acks[at.index()];
+            if acks.is_none() && forwarder.filters_acks() {
+                *acks = Some(Box::new(AckTable::new(forwarder.settings().secret)));
+            }
             cutters[at.index()].cut(
                 backend,
                 |backend| backend,
                 handle,
-                |backend, part| read.push(reader.read(backend.pool(), at, part)),
+                |backend, part| {
+                    read.push(reader.read(backend.pool(), at, part, acks.as_deref_mut()));
+                },
             );
             if read.len() >= BATCH {
                 let sink = &mut |event: &Event| follow(backend, at, event, observer);
@@ -282,10 +291,14 @@ fn follow(
     observer: &mut impl FnMut(Side, &Event, &Pool),
 ) {
     let handle = |packet: &Packet| Handle(packet.handle as u32);
-    if let Event::Sent(SentPacket { packet, .. }) = event
-        && packet.ecn == Ecn::Experienced
-    {
-        ds::experience(backend.pool_mut().bytes_mut(handle(packet)));
+    if let Event::Sent(SentPacket { packet, is_washed, .. }) = event {
+        let frame = backend.pool_mut().bytes_mut(handle(packet));
+        if packet.ecn == Ecn::Experienced {
+            ds::experience(frame);
+        }
+        if *is_washed {
+            ds::wash(frame);
+        }
     }
     observer(at, event, backend.pool());
     match event {
@@ -299,6 +312,7 @@ fn follow(
         | Event::Idle { .. }
         | Event::Rate { .. }
         | Event::Reloaded { .. }
+        | Event::Introduced { .. }
         | Event::Kept { .. } => {}
     }
 }

@@ -19,6 +19,7 @@
 //! ```
 #![deny(missing_docs)]
 
+pub mod acks;
 pub mod aqm;
 mod autorate;
 mod build;

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use self::wire::WireReplay;
 use crate::record::{Fate, Observer, tell};
-use crate::source::Arrival;
+use crate::source::{Arrival, Introduction};
 
 /// What a live link went by.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,8 @@ pub struct Live<'a> {
 /// What happened to it. Packets are numbered from 0 in the order in which they arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
+    /// A flow has come into sight.
+    Introduction(Introduction),
     /// A packet arrived.
     Arrival(Arrival),
     /// The link chose what to send, so long after it could have.
@@ -61,6 +63,8 @@ pub enum Step {
     Reload {
         /// When.
         time: Nanos,
+        /// The flows of it, which are introduced before.
+        introduced: Vec<Introduction>,
         /// What is queued, in the order of arrival, as it is under that plan.
         kept: Vec<QueuedPacket>,
     },
@@ -144,13 +148,16 @@ pub fn replay_on<S: Scheduler>(
     let mut link = LinkReplay::new(live, plan, build, observer);
     for (step, what) in steps.into_iter().enumerate() {
         match what {
+            Step::Introduction(Introduction { class, flow, hosts }) => {
+                link.port.introduce(class, flow, hosts);
+            }
             Step::Arrival(arrival) => link.arrive(arrival).map_err(at(step))?,
             Step::Choice { lateness } => link.choose(lateness).map_err(at(step))?,
             Step::Delivery { time } => link.deliver(time).map_err(at(step))?,
             Step::Rate { time, rate } => link.set_rate(time, rate).map_err(at(step))?,
-            Step::Reload { time, kept } => {
+            Step::Reload { time, introduced, kept } => {
                 let plan = plans.next().ok_or(at(step)(Wrong::NoPlan))?;
-                link = link.reload(time, plan, &kept).map_err(at(step))?;
+                link = link.reload(time, plan, &introduced, &kept).map_err(at(step))?;
             }
         }
     }
@@ -202,7 +209,7 @@ where
     }
 
     fn arrive(&mut self, arrival: Arrival) -> Result<(), Wrong> {
-        let Arrival { time, class, flow, length, ecn } = arrival;
+        let Arrival { time, class, flow, length, ecn, ack } = arrival;
         self.go_on(time)?;
         let plan = self.plan;
         if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
@@ -211,7 +218,8 @@ where
         let handle = self.arrived;
         self.arrived += 1;
         let demoted = false;
-        let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
+        let arrival = time;
+        let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival, handle };
         self.observer.arrived(&packet, None);
         let refused = self.refuses(&mut packet);
         if let Some(reason) = refused {
@@ -296,7 +304,13 @@ where
         Ok(())
     }
 
-    fn reload(mut self, time: Nanos, plan: &'a Plan, kept: &[QueuedPacket]) -> Result<Self, Wrong> {
+    fn reload(
+        mut self,
+        time: Nanos,
+        plan: &'a Plan,
+        introduced: &[Introduction],
+        kept: &[QueuedPacket],
+    ) -> Result<Self, Wrong> {
         self.go_on(time)?;
         if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
             return Err(Wrong::Others);
@@ -305,6 +319,9 @@ where
         let scheduler = (self.build)(plan, Some((time, self.port.into_scheduler())));
         let (port, policer) = (port(plan, scheduler), plan.policer(Nanos::ZERO));
         self = LinkReplay { plan, port, policer, ..self };
+        for &Introduction { class, flow, hosts } in introduced {
+            self.port.introduce(class, flow, hosts);
+        }
         for &QueuedPacket { number, class, flow } in kept {
             if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
                 return Err(Wrong::NoClass(class));

@@ -22,7 +22,7 @@ pub(crate) mod tests;
 
 pub use laxity_plan::random;
 
-pub use self::arrival::{Arrival, Arrivals, Remarks};
+pub use self::arrival::{Arrival, Arrivals, Introduction, Remarks};
 pub use self::backlogged::Backlogged;
 pub use self::captured::{CaptureReader, CapturedFrame};
 pub use self::feed::Feed;

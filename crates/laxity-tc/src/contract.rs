@@ -24,11 +24,19 @@ pub(crate) struct Contract {
 }
 
 impl Contract {
-    /// Reads the comments of a script. Other keys are left to people.
-    pub(crate) fn read(script: &str) -> Contract {
+    /// Reads the comments of a script. Other keys are left to people, and so is what is about
+    /// another interface than the one that is asked for: what follows `#: dev NAME`.
+    pub(crate) fn read(script: &str, device: Option<&str>) -> Contract {
         let mut contract = Contract::default();
+        let mut is_asked_for = true;
         for line in script.lines() {
             let Some(words) = line.trim_start().strip_prefix(MARK) else { continue };
+            if let Some(name) = words.trim().strip_prefix("dev ") {
+                is_asked_for = device.is_none_or(|device| device == name);
+            }
+            if !is_asked_for {
+                continue;
+            }
             let Some((head, value)) = words.split_once('=') else { continue };
             let mut head = head.split_whitespace();
             let (Some(whose), Some(key), None) = (head.next(), head.next(), head.next()) else {

@@ -13,6 +13,7 @@ use laxity_plan::Plan;
 use crate::contract;
 use crate::error::{on_one_line, plain};
 use crate::linux::{LinuxPlan, Refusal, handles};
+use crate::netlink::ingress;
 
 /// What a set-up is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,21 +63,11 @@ pub fn export(
     format: Format,
     promises: &Promises,
 ) -> Result<String, Refusal> {
-    if !is_device(device) {
-        return Err(Refusal::new(
-            format!("`{}` as the name of an interface", plain(device)),
-            "names of interfaces are letters, digits, `-`, `_`, `.`, `@` and `:`, at most 15 of them",
-            "give --dev the name that `ip link` shows",
-        ));
-    }
+    check_device(device)?;
     match format {
         Format::Script => {
-            let before = format!(
-                "set -e\n\n# What was there before; packets that it holds are lost.\n\
-                 tc qdisc del dev {device} root 2>/dev/null || true\n\n"
-            );
             let writer = Writer { plan, carried, device, promises, tc: "tc " };
-            Ok(writer.text("#!/bin/sh\n", &before))
+            Ok(writer.text("#!/bin/sh\n", &format!("set -e\n\n{}", clearing(device))))
         }
         Format::Batch => Ok(Writer { plan, carried, device, promises, tc: "" }.text("", "\n")),
         Format::Json => Ok(json::shown(&carried.setup, device)),
@@ -88,6 +79,74 @@ pub fn export(
              --format script from a service",
         )),
     }
+}
+
+/// A plan in Linux, with what it promises.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it is made to be exported")]
+pub struct Part<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// As it is carried out.
+    pub carried: &'a LinuxPlan,
+    /// What it promises.
+    pub promises: &'a Promises,
+}
+
+impl<'a> Part<'a> {
+    fn writer(self, device: &'a str) -> Writer<'a> {
+        let Part { plan, carried, promises } = self;
+        Writer { plan, carried, device, promises, tc: "tc " }
+    }
+}
+
+/// Writes a script for both directions: one plan for what leaves an interface, and another for what
+/// arrives there, which waits at a device of its own.
+///
+/// # Errors
+/// If the interface has no name that a script can have.
+pub fn export_both(egress: Part<'_>, arriving: Part<'_>, device: &str) -> Result<String, Refusal> {
+    check_device(device)?;
+    let section = |device: &str| format!("{} dev {device}\n", contract::MARK);
+    let ifb = ingress::device(device);
+    let filter = format!("dev {device} ingress protocol all prio {} matchall", ingress::PRIORITY);
+    let first = format!("#!/bin/sh\n{}", section(device));
+    let mut text = egress.writer(device).text(&first, &format!("set -e\n\n{}", clearing(device)));
+    let before = format!(
+        "# The device of an earlier script.\n\
+         tc filter del {filter} 2>/dev/null || true\n\
+         ip link del {ifb} 2>/dev/null || true\n\n\
+         ip link add {ifb} type ifb\nip link set {ifb} up\n\n"
+    );
+    let first = format!("\n# What arrives at {device} waits at {ifb}.\n{}", section(&ifb));
+    text += &arriving.writer(&ifb).text(&first, &before);
+    let _ = write!(
+        text,
+        "\n# Whatever arrives is led there. A clsact that is there already stays, and its filters.\n\
+         tc qdisc add dev {device} clsact 2>/dev/null || true\n\
+         tc filter add {filter} action mirred egress redirect dev {ifb}\n"
+    );
+    Ok(text)
+}
+
+/// Refuses what a script cannot have as the name of an interface.
+fn check_device(device: &str) -> Result<(), Refusal> {
+    if is_device(device) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        format!("`{}` as the name of an interface", plain(device)),
+        "names of interfaces are letters, digits, `-`, `_`, `.`, `@` and `:`, at most 15 of them",
+        "give --dev the name that `ip link` shows",
+    ))
+}
+
+/// Commands of a script that take away what an interface has.
+fn clearing(device: &str) -> String {
+    format!(
+        "# What was there before; packets that it holds are lost.\n\
+         tc qdisc del dev {device} root 2>/dev/null || true\n\n"
+    )
 }
 
 /// The words of a plan that `tc` has none for, in comments that [`import`](crate::import) reads.

@@ -70,7 +70,7 @@ pub fn import_objects(
     let first = contracts.lines().count() + 1;
     let mut taken = objects.iter().zip(first..);
     let taken = taken.try_for_each(|(object, line)| commands.take_object(object, device, line));
-    let contract = Contract::read(contracts);
+    let contract = Contract::read(contracts, None);
     let imported = taken.and_then(|()| plan_of(commands, contract, device, options, |note| note));
     imported.map_err(|mut fault| {
         // Spans are numbers of lines up to here.
@@ -117,7 +117,7 @@ fn read(texts: &Texts<'_>, name: &str, options: &Options) -> Result<Import, Faul
         }
     };
     take_all(&mut commands, found)?;
-    let contract = Contract::read(&texts.all[..texts.end()]);
+    let contract = Contract::read(&texts.all[..texts.end()], options.device.as_deref());
     plan_of(commands, contract, name, options, |note| texts.note(note))
 }
 

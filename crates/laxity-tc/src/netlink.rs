@@ -11,6 +11,7 @@ mod cake;
 mod class;
 mod filter;
 mod flower;
+pub mod ingress;
 mod object;
 mod police;
 mod qdisc;

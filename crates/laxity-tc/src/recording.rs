@@ -67,7 +67,8 @@ pub fn import_recording(
             ));
         }
         take_all(&mut commands, found)?;
-        plan_of(commands, Contract::read(recording.script), name, options, |note| note)
+        let contract = Contract::read(recording.script, options.device.as_deref());
+        plan_of(commands, contract, name, options, |note| note)
     });
     // What became of the script may be why.
     let remarks = recording.remarks.iter().map(|text| format!(" {}.", capitalized(text)));

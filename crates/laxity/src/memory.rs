@@ -9,7 +9,7 @@
 
 use core::hint::black_box;
 
-use crate::packet::{ClassId, Ecn, FlowId, Packet};
+use crate::packet::{AckTag, ClassId, Ecn, FlowId, Packet};
 use crate::units::Nanos;
 
 /// Starts to load the cache line that `value` is read from, before its contents are needed.
@@ -34,6 +34,7 @@ pub(crate) struct FirstHalf {
     length: u32,
     demoted: bool,
     ecn: Ecn,
+    ack: AckTag,
 }
 
 /// The second half of a packet.
@@ -50,14 +51,14 @@ pub(crate) struct SecondHalf {
 /// away.
 #[inline(always)]
 pub(crate) fn split(packet: Packet) -> (FirstHalf, SecondHalf) {
-    let Packet { class, flow, length, demoted, ecn, arrival, handle } = packet;
-    (FirstHalf { class, flow, length, demoted, ecn }, SecondHalf { arrival, handle })
+    let Packet { class, flow, length, demoted, ecn, ack, arrival, handle } = packet;
+    (FirstHalf { class, flow, length, demoted, ecn, ack }, SecondHalf { arrival, handle })
 }
 
 /// The packet again, within the call.
 #[inline(always)]
 pub(crate) fn join(first: FirstHalf, second: SecondHalf) -> Packet {
-    let FirstHalf { class, flow, length, demoted, ecn } = first;
+    let FirstHalf { class, flow, length, demoted, ecn, ack } = first;
     let SecondHalf { arrival, handle } = second;
-    Packet { class, flow, length, demoted, ecn, arrival, handle }
+    Packet { class, flow, length, demoted, ecn, ack, arrival, handle }
 }

@@ -47,6 +47,8 @@ pub struct Packet {
     pub demoted: bool,
     /// The ECN bits: how congestion is signalled to its flow.
     pub ecn: Ecn,
+    /// What it makes of earlier acknowledgements of its flow, if it is one.
+    pub ack: AckTag,
     /// When its last bit arrived.
     pub arrival: Nanos,
     /// A mark of the caller (a buffer index, a sequence number). Schedulers do not read it, except
@@ -83,6 +85,54 @@ pub enum Ecn {
     Experienced,
 }
 
+/// How an acknowledgement of TCP stands to those before it in its flow.
+///
+/// Acknowledgements without data, and without anything else that a receiver of them has to see, are
+/// numbered in each flow: a later one may make them superfluous. What carries an acknowledgement,
+/// with data or without, says how many of the last ones before it that it makes superfluous.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckTag(u16);
+
+impl AckTag {
+    /// A packet that acknowledges nothing.
+    pub const NONE: AckTag = AckTag(0);
+    /// The most acknowledgements before it that one can make superfluous.
+    pub const REACH: u16 = 4;
+    /// How many numbers there are before they begin anew.
+    const NUMBERS: u16 = 1 << 12;
+    const NUMBERED: u16 = 1 << 15;
+
+    /// The tag of a packet that makes the last `reach` numbered acknowledgements before it
+    /// superfluous, at most [`REACH`](Self::REACH). `number` is its own, if it is numbered, and
+    /// else that of the last one before it.
+    pub fn new(number: u16, is_numbered: bool, reach: u16) -> AckTag {
+        let numbered = if is_numbered { AckTag::NUMBERED } else { 0 };
+        AckTag(numbered | reach.min(AckTag::REACH) << 12 | (number % AckTag::NUMBERS))
+    }
+
+    /// As one number.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The tag of a number; `None` if there is none such.
+    pub fn from_bits(bits: u16) -> Option<AckTag> {
+        (bits >> 12 & 7 <= AckTag::REACH).then_some(AckTag(bits))
+    }
+
+    /// Its number, if a later one may make it superfluous.
+    pub fn number(self) -> Option<u16> {
+        (self.0 & AckTag::NUMBERED != 0).then_some(self.0 % AckTag::NUMBERS)
+    }
+
+    /// The numbers that it makes superfluous, the last one first.
+    pub fn superfluous(self) -> impl Iterator<Item = u16> {
+        let before = u16::from(self.number().is_some());
+        let last = self.0 % AckTag::NUMBERS + AckTag::NUMBERS - before;
+        (0..self.0 >> 12 & 7).map(move |back| (last - back) % AckTag::NUMBERS)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +140,18 @@ mod tests {
     #[test]
     fn a_packet_is_half_a_cache_line() {
         assert_eq!(size_of::<Packet>(), 32);
+    }
+
+    #[test]
+    fn tags_say_which_are_superfluous() {
+        let of = |tag: AckTag| tag.superfluous().collect::<std::vec::Vec<_>>();
+        assert_eq!(of(AckTag::new(9, true, 3)), [8, 7, 6]);
+        assert_eq!(of(AckTag::new(9, false, 2)), [9, 8]);
+        assert_eq!(of(AckTag::new(1, true, 9)), [0, 4095, 4094, 4093]);
+        assert_eq!((of(AckTag::NONE), AckTag::NONE.number()), (std::vec![], None));
+        assert_eq!(AckTag::new(4096 + 7, true, 0).number(), Some(7));
+        let tag = AckTag::new(77, true, 4);
+        assert_eq!(AckTag::from_bits(tag.bits()), Some(tag));
+        assert_eq!(AckTag::from_bits(5 << 12), None);
     }
 }

@@ -307,6 +307,8 @@ named! {
         DualPi2 = "dualpi2",
         /// COBALT: packets had been waiting for too long, or too many had come before.
         Cobalt = "cobalt",
+        /// A later acknowledgement of its flow made it superfluous.
+        AckFilter = "ack-filter",
         /// It had been demoted for breaking its class's arrival curve, and there was no room left
         /// for it.
         Demoted = "demoted",

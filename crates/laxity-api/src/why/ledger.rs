@@ -168,8 +168,8 @@ impl Arrivals for LedgerArrivals {
                 Ok(Entry::Event(Event::Arrived(arrived)))
                     if Bytes(arrived.length.into()) <= self.longest =>
                 {
-                    let ArrivedPacket { time, class, flow, length, ecn, .. } = arrived;
-                    return Ok(Some(Arrival { time, class, flow, length, ecn }));
+                    let ArrivedPacket { time, class, flow, length, ecn, ack, .. } = arrived;
+                    return Ok(Some(Arrival { time, class, flow, length, ecn, ack }));
                 }
                 Ok(_) => {}
                 Err(LedgerError::CutShort { .. }) => return Ok(None),

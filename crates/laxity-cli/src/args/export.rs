@@ -94,6 +94,7 @@ interface had. What Linux has no counterpart for is refused with the reason.
 Exit codes: 0 written; 1 written, but not every promise holds under Linux; 2 refused, nothing written.
 
 Examples: laxity export tc plan.toml --dev eth0 --out shape.sh
+          laxity export tc up.toml --dev eth0 --ingress down.toml --out shape.sh
           laxity export tc plan.toml --dev eth0 --format batch | tc -batch -
           laxity export tc edf.toml --dev eth0 --nearest hfsc.toml
 Guide:    docs/linux.md")]
@@ -103,6 +104,9 @@ pub(crate) struct ExportTc {
     /// The interface that sends to the link.
     #[arg(long, value_name = "IF")]
     pub dev: String,
+    /// A plan for what arrives there, in the same script.
+    #[arg(long, value_name = "PLAN", conflicts_with = "nearest")]
+    pub ingress: Option<PathBuf>,
     /// What to write.
     #[arg(long, value_enum, default_value_t = Format::Script)]
     pub format: Format,

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use laxity_api::{Plan, Refusal, check_for_linux, exchange, export, nearest};
+use laxity_api::{Plan, Refusal, check_for_linux, exchange, export, export_both, nearest};
 
-use crate::args::{ExportNetwork, ExportTc, ExportTo, ExportTsnkit};
+use crate::args::{ExportNetwork, ExportTc, ExportTo, ExportTsnkit, Format};
 use crate::failure::Failure;
 use crate::output::{deliver, write_new};
 use crate::{Promises, input, print, terminal};
@@ -46,13 +46,26 @@ fn to_tsnkit(arguments: &ExportTsnkit) -> Result<Promises, Failure> {
 
 fn to_tc(arguments: &ExportTc) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
-    let linux = arguments.kernel.linux();
-    let exported = match export(&plan, &arguments.dev, arguments.format.into(), &linux) {
-        Ok(exported) => exported,
-        Err(refusal) => return refused(arguments, &refusal),
+    let (linux, device) = (arguments.kernel.linux(), &arguments.dev);
+    let (text, admitted) = if let Some(ingress) = &arguments.ingress {
+        if arguments.format != Format::Script {
+            return Err(Failure::input(
+                "with --ingress a script is written, for no other format can make the device that arriving frames \
+                 wait at",
+            ));
+        }
+        if input::is_stdin(&arguments.plan) && input::is_stdin(ingress) {
+            return Err(Failure::input("one plan alone can come from -: give the other as a file"));
+        }
+        let ingress = input::plan(ingress, None)?;
+        export_both(&plan, &ingress, device, &linux).map_err(|refusal| Failure::from(&refusal))?
+    } else {
+        match export(&plan, device, arguments.format.into(), &linux) {
+            Ok(exported) => (exported.text, exported.checked.checked.admitted() != Some(false)),
+            Err(refusal) => return refused(arguments, &refusal),
+        }
     };
-    let admitted = exported.checked.checked.admitted() != Some(false);
-    deliver(&exported.text, arguments.out.as_deref(), "Written", "")?;
+    deliver(&text, arguments.out.as_deref(), "Written", "")?;
     if !admitted {
         terminal::remark(
             "Not every promise of the plan holds under Linux: `laxity check --for linux` says which.\n",

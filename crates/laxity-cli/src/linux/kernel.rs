@@ -24,6 +24,26 @@ pub(super) fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Pr
 }
 
 fn text(status: &KernelStatus) -> String {
+    let mut text = counts(status);
+    if let Some(ingress) = &status.ingress {
+        text += &format!("What arrives waits at {}", counts(ingress));
+    }
+    if status.to_be_confirmed {
+        text +=
+            &format!("It waits to be confirmed: laxity apply --keep --dev {}\n", status.interface);
+    }
+    if status.as_applied == Some(false) {
+        text += "The interface no longer has what was applied: someone has changed it since. laxity apply puts it back.\n";
+    }
+    if status.as_applied.is_none() {
+        text +=
+            "Nothing is known of a plan, so that nothing is promised: laxity apply gives it one.\n";
+    }
+    text
+}
+
+/// What has passed the classes of a device.
+fn counts(status: &KernelStatus) -> String {
     let plan = status.plan.as_deref().unwrap_or("no plan is known");
     let qdisc = status.qdisc.as_deref().unwrap_or("nothing was added");
     let mut text = format!("{}: {plan}; {qdisc} at the root\n\n", status.interface);
@@ -42,17 +62,5 @@ fn text(status: &KernelStatus) -> String {
     ];
     let table = Results::new(columns, &status.classes, |class| &class.class);
     text += &table.with_whole_names(|_| 0).text("class");
-    text += "\n\n";
-    if status.to_be_confirmed {
-        text +=
-            &format!("It waits to be confirmed: laxity apply --keep --dev {}\n", status.interface);
-    }
-    if status.as_applied == Some(false) {
-        text += "The interface no longer has what was applied: someone has changed it since. laxity apply puts it back.\n";
-    }
-    if status.as_applied.is_none() {
-        text +=
-            "Nothing is known of a plan, so that nothing is promised: laxity apply gives it one.\n";
-    }
-    text
+    text + "\n\n"
 }

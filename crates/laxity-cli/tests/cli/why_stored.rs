@@ -103,7 +103,7 @@ fn frame(port: u16, length: u32) -> Frame {
         IpHeaders { source: address(1), destination: address(2), protocol: 17, dscp: 0, ecn: 0 };
     let ports = Some(Ports { source: 9, destination: port });
     let headers = Headers { ip: Some(ip), ports, ..Headers::default() };
-    Frame { headers, ecn: Ecn::NotCapable, length, handle: 0 }
+    Frame { headers, ecn: Ecn::NotCapable, length, handle: 0, ..Frame::default() }
 }
 
 /// A link that wakes up late: at 0 it sends 1500 bytes of the upload, until 1.5 ms. At 1 ms a

@@ -1,6 +1,7 @@
 //! CAKE beside the kernel's: the same packets at the same times, and the same dispatches, drops and
 //! marks, packet for packet.
 
+mod acks;
 mod replay;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use laxity::aqm::Limit;
 use laxity::packet::{Ecn, FlowId, HostId, Hosts};
-use laxity::sched::cake::{CakeClass, CakeSettings, Diffserv, Isolation};
+use laxity::sched::cake::{AckFilter, CakeClass, CakeSettings, Diffserv, Isolation};
 use laxity::units::{Nanos, Rate};
 use laxity_linux::clock::Clock;
 use laxity_linux::interface::Interface;
@@ -147,6 +148,7 @@ impl Case {
             limit: Limit::None,
             queues: 1_024,
             ingress: draw.random_bool(0.2),
+            ack_filter: AckFilter::Off,
             max_packet: 1_514,
         };
         let way = if settings.ingress { "ingress" } else { "egress" };

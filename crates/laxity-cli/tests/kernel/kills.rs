@@ -1,7 +1,7 @@
 //! Every process of ours is killed at any moment: the interface has the old set-up or the new one.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,21 +48,7 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
                 .spawn()
                 .expect("it starts");
             thread::sleep(longest.mul_f64(draw.random_range(0.0..1.2)));
-            let all = ours();
-            match draw.random_range(0..3u32) {
-                // One of them, whichever; the others end it.
-                0 if !all.is_empty() => end(&[all[draw.random_range(0..all.len())]]),
-                // The first one.
-                1 => end(&[child.id() as i32]),
-                // All at once: nobody is left to end anything.
-                _ => end(&all),
-            }
-            let _ended = child.wait();
-            let patience = Instant::now();
-            while !ours().is_empty() {
-                assert!(patience.elapsed() < Duration::from_secs(30), "a guardian does not end");
-                thread::sleep(Duration::from_millis(5));
-            }
+            kill_some(&mut child, &mut draw);
             let there = seen();
             let found = setups.iter().position(|setup| *setup == there);
             match found {
@@ -82,6 +68,25 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
         says(0, &["apply", &plans[0], "--dev", "left", "--drop-queues"]);
         assert_eq!(seen(), setups[0]);
     });
+}
+
+/// Kills a command, or its guardian, or both, and waits until none of them is left.
+pub(crate) fn kill_some(child: &mut Child, draw: &mut Pcg64Mcg) {
+    let all = ours();
+    match draw.random_range(0..3u32) {
+        // One of them, whichever; the others end it.
+        0 if !all.is_empty() => end(&[all[draw.random_range(0..all.len())]]),
+        // The first one.
+        1 => end(&[child.id() as i32]),
+        // All at once: nobody is left to end anything.
+        _ => end(&all),
+    }
+    let _ended = child.wait();
+    let patience = Instant::now();
+    while !ours().is_empty() {
+        assert!(patience.elapsed() < Duration::from_secs(30), "a guardian does not end");
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// A plan with `classes` classes and a scheduler of `kind`.

@@ -7,6 +7,7 @@ mod confirm;
 mod emulated;
 mod filters;
 mod imported;
+mod ingress;
 mod kills;
 mod lab;
 mod load;

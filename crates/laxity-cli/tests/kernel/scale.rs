@@ -35,26 +35,27 @@ fn applied_and_shown(kind: &str, classes: usize) {
     assert!(again.contains("Nothing to change"), "{again}");
 
     // What of it is the kernel's, without reading and proving the plan.
-    let mut session = laxity_kernel::apply::Session::begin("left").unwrap();
-    let all = session.shown().objects.clone();
-    let none = laxity_kernel::objects::Objects::default();
+    let mut session = laxity_kernel::apply::Session::begin("left", false).unwrap();
+    let all = session.shown().setup.clone();
+    let none = laxity_kernel::setup::Setup::default();
     for (what, wanted) in [("taken away", &none), ("applied", &all)] {
         let since = Instant::now();
-        let steps = session.steps(wanted);
-        session.take(&steps, wanted).unwrap();
+        let change = session.change(wanted);
+        session.take(&change, wanted).unwrap();
         println!(
             "{kind}, {what}, {} steps, and read back: {:.2} s",
-            steps.steps.len(),
+            change.egress.steps.len(),
             since.elapsed().as_secs_f64()
         );
     }
     let since = Instant::now();
     let status = laxity_kernel::status::KernelStatus::new("left", None).unwrap();
     println!("{kind}, status of {}: {:.2} s", status.classes.len(), since.elapsed().as_secs_f64());
-    let steps = session.steps(&none);
-    session.take(&steps, &none).unwrap();
+    let change = session.change(&none);
+    session.take(&change, &none).unwrap();
 
     let commands: Vec<String> = all
+        .egress
         .in_order()
         .into_iter()
         .map(|object| laxity_tc::netlink::command(object, "left"))

@@ -1,6 +1,6 @@
 //! What the words and numbers of records are.
 
-use laxity::packet::{Ecn, Packet};
+use laxity::packet::{AckTag, Ecn, Packet};
 use laxity::scheduler::DropReason;
 
 use crate::event::LossCause;
@@ -18,6 +18,7 @@ pub(super) const LOST: u8 = 9;
 pub(super) const DELIVERED: u8 = 10;
 pub(super) const FILE: u8 = 11;
 pub(super) const RATE: u8 = 12;
+pub(super) const INTRODUCED: u8 = 13;
 
 /// What a record says of a packet by one bit each, or two.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,28 +27,32 @@ pub(super) struct Flags {
     pub demoted: bool,
     pub ecn: Ecn,
     pub is_under_way: bool,
+    pub ack: AckTag,
 }
 
 impl Flags {
     /// Of a packet that is due at no time and on no wire.
     pub(super) fn new(packet: &Packet) -> Flags {
-        Flags { demoted: packet.demoted, ecn: packet.ecn, ..Flags::default() }
+        Flags { demoted: packet.demoted, ecn: packet.ecn, ack: packet.ack, ..Flags::default() }
     }
 
     /// As one number.
     pub(super) fn number(self) -> u64 {
-        let Flags { has_deadline, demoted, ecn, is_under_way } = self;
+        let Flags { has_deadline, demoted, ecn, is_under_way, ack } = self;
         u64::from(has_deadline)
             | u64::from(demoted) << 1
             | u64::from(ecn_code(ecn)) << 2
             | u64::from(is_under_way) << 4
+            | u64::from(ack.bits()) << 5
     }
 
     /// The inverse of [`number`](Self::number).
     pub(super) fn read(number: u64) -> Option<Flags> {
         let ecn = ecn(number >> 2 & 3)?;
         let flag = |bit: u32| number >> bit & 1 != 0;
-        let flags = Flags { has_deadline: flag(0), demoted: flag(1), ecn, is_under_way: flag(4) };
+        let ack = AckTag::from_bits((number >> 5) as u16)?;
+        let (has_deadline, demoted, is_under_way) = (flag(0), flag(1), flag(4));
+        let flags = Flags { has_deadline, demoted, ecn, is_under_way, ack };
         (flags.number() == number).then_some(flags)
     }
 }
@@ -102,6 +107,17 @@ pub(super) fn reason_code(reason: DropReason) -> u64 {
 /// The reason of a number.
 pub(super) fn reason(number: u64) -> Option<DropReason> {
     DropReason::ALL.into_iter().find(|reason| *reason as u64 == number)
+}
+
+/// What a packet says of congestion and of acknowledgements, as one number.
+pub(super) fn signals(ecn: Ecn, ack: AckTag) -> u64 {
+    u64::from(ecn_code(ecn)) | u64::from(ack.bits()) << 2
+}
+
+/// The inverse of [`signals`].
+pub(super) fn read_signals(number: u64) -> Option<(Ecn, AckTag)> {
+    let ack = AckTag::from_bits(u16::try_from(number >> 2).ok()?)?;
+    Some((ecn(number & 3)?, ack))
 }
 
 /// A difference that may be negative, small where it is near zero.

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::packet::{ClassId, FlowId, HostId, Hosts, Packet};
 use laxity::scheduler::Backlog;
 use laxity::units::{Nanos, Rate};
 use laxity_plan::matching::Headers;
@@ -86,10 +86,12 @@ impl<R: Read> Reader<R> {
             code::ARRIVED => {
                 let (number, time) = (self.after()?, self.since()?);
                 let (class, flow, length) = self.class_flow_length()?;
-                let ecn = code::ecn(self.read_number()?);
-                let ecn = ecn.ok_or_else(|| self.malformed("no such bits of ECN"))?;
-                let headers = Headers::default();
-                Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, headers })
+                let signals = code::read_signals(self.read_number()?);
+                let signals = signals.ok_or_else(|| self.malformed("no such bits of ECN"))?;
+                let ((ecn, ack), headers) = (signals, Headers::default());
+                let arrived =
+                    ArrivedPacket { number, time, class, flow, length, ecn, ack, headers };
+                Event::Arrived(arrived)
             }
             code::NONCONFORMING => {
                 let number = self.after()?;
@@ -114,6 +116,11 @@ impl<R: Read> Reader<R> {
             code::IDLE => Event::Idle { time: self.since()?, lateness: Nanos(self.read_number()?) },
             code::RATE => Event::Rate { time: self.since()?, rate: Rate(self.read_number()?) },
             code::RELOADED => Event::Reloaded { time: self.since()?, kept: self.read_number()? },
+            code::INTRODUCED => {
+                let (class, flow) = (ClassId(self.read_small()?), FlowId(self.read_small()?));
+                let [source, destination] = [self.read_small()?, self.read_small()?].map(HostId);
+                Event::Introduced { class, flow, hosts: Hosts { source, destination } }
+            }
             code::KEPT => {
                 let number = self.after()?;
                 let (class, flow) = (ClassId(self.read_small()?), FlowId(self.read_small()?));
@@ -143,6 +150,7 @@ impl<R: Read> Reader<R> {
             departure,
             allowance,
             is_under_way,
+            is_washed: false,
         };
         Ok(sent)
     }
@@ -160,10 +168,10 @@ impl<R: Read> Reader<R> {
     fn packet(&mut self, time: Nanos) -> Result<(Packet, Flags), LedgerError> {
         let flags = Flags::read(self.read_number()?);
         let flags = flags.ok_or_else(|| self.malformed("no such flags"))?;
-        let Flags { demoted, ecn, .. } = flags;
+        let Flags { demoted, ecn, ack, .. } = flags;
         let (class, flow, length) = self.class_flow_length()?;
         let arrival = Nanos(code::unzigzag(time.0, self.read_number()?));
-        Ok((Packet { class, flow, length, demoted, ecn, arrival, handle: 0 }, flags))
+        Ok((Packet { class, flow, length, demoted, ecn, ack, arrival, handle: 0 }, flags))
     }
 
     fn class_flow_length(&mut self) -> Result<(ClassId, FlowId, u32), LedgerError> {

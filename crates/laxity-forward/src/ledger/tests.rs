@@ -1,4 +1,4 @@
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::packet::{AckTag, ClassId, Ecn, FlowId, HostId, Hosts, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Rate;
 use laxity_plan::matching::Headers;
@@ -15,19 +15,21 @@ fn time() -> impl Strategy<Value = Nanos> {
 
 fn packet() -> impl Strategy<Value = Packet> {
     let ecn = prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable, Ecn::L4s, Ecn::Experienced]);
-    (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), ecn, time()).prop_map(
-        |(class, flow, length, demoted, ecn, arrival)| {
+    let ack = (any::<u16>(), any::<bool>(), 0..=AckTag::REACH);
+    let ack = ack.prop_map(|(number, is_numbered, reach)| AckTag::new(number, is_numbered, reach));
+    (any::<[u32; 3]>(), any::<bool>(), ecn, ack, time()).prop_map(
+        |([class, flow, length], demoted, ecn, ack, arrival)| {
             let (class, flow) = (ClassId(class), FlowId(flow));
-            Packet { class, flow, length, demoted, ecn, arrival, handle: 0 }
+            Packet { class, flow, length, demoted, ecn, ack, arrival, handle: 0 }
         },
     )
 }
 
 fn event() -> impl Strategy<Value = Event> {
     let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
-        let Packet { class, flow, length, ecn, .. } = packet;
+        let Packet { class, flow, length, ecn, ack, .. } = packet;
         let headers = Headers::default();
-        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, headers })
+        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, ack, headers })
     });
     let times = [(); 4].map(|()| time());
     let sent = (any::<u64>(), packet(), prop::option::of(time()), times, any::<bool>()).prop_map(
@@ -41,6 +43,7 @@ fn event() -> impl Strategy<Value = Event> {
                 departure,
                 allowance,
                 is_under_way,
+                is_washed: false,
             })
         },
     );
@@ -79,7 +82,23 @@ fn event() -> impl Strategy<Value = Event> {
     });
     let nonconforming = (any::<u64>(), any::<u32>())
         .prop_map(|(number, class)| Event::Nonconforming { number, class: ClassId(class) });
-    prop_oneof![arrived, nonconforming, sent, lost, delivered, dropped, idle, rate, reloaded, kept]
+    let introduced = any::<[u32; 4]>().prop_map(|[class, flow, source, destination]| {
+        let hosts = Hosts { source: HostId(source), destination: HostId(destination) };
+        Event::Introduced { class: ClassId(class), flow: FlowId(flow), hosts }
+    });
+    prop_oneof![
+        arrived,
+        nonconforming,
+        sent,
+        lost,
+        delivered,
+        dropped,
+        idle,
+        rate,
+        reloaded,
+        introduced,
+        kept
+    ]
 }
 
 fn entry() -> impl Strategy<Value = Entry> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use laxity::packet::Packet;
+use laxity::packet::{Hosts, Packet};
 
 use super::code::{self, Flags};
 use super::{Header, MAGIC};
@@ -113,6 +113,10 @@ impl<W: Write> Writer<W> {
             Event::Reloaded { time, kept } => {
                 Record::new(code::RELOADED).number(self.since(time.0)).number(kept)
             }
+            Event::Introduced { class, flow, hosts: Hosts { source, destination } } => {
+                let numbers = [class.0, flow.0, source.0, destination.0];
+                Record::new(code::INTRODUCED).numbers(numbers.map(u64::from))
+            }
             Event::Kept { number, class, flow } => {
                 let number = self.after(number);
                 Record::new(code::KEPT).number(number).numbers([class.0, flow.0].map(u64::from))
@@ -132,10 +136,10 @@ impl<W: Write> Writer<W> {
     }
 
     fn arrived(&mut self, arrived: ArrivedPacket) -> Record {
-        let ArrivedPacket { number, time, class, flow, length, ecn, headers: _ } = arrived;
+        let ArrivedPacket { number, time, class, flow, length, ecn, ack, headers: _ } = arrived;
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
-        record.numbers([class.0, flow.0, length, code::ecn_code(ecn)].map(u64::from))
+        record.numbers([class.0, flow.0, length].map(u64::from)).number(code::signals(ecn, ack))
     }
 
     fn sent(&mut self, sent: SentPacket) -> Record {

@@ -36,7 +36,7 @@ pub(super) fn output(
         (here.scheduler, on.plan.framed_network(), schedule)
     else {
         let outlet = Outlet::new(Link::new(link.rate), settings.catch_up, false);
-        let plain = Plain::new(port, schedule.is_some(), scheduler, outlet);
+        let plain = Plain::new(port, schedule.is_some(), here.washes(), scheduler, outlet);
         return Ok(Output::Plain(Box::new(plain)));
     };
     let settings = framed.settings(hop, schedule.ahead(hop));

@@ -93,6 +93,8 @@ pub enum Marking {
     Clear,
     /// It gets this one.
     Write(Mark),
+    /// Its code point is [cleared](crate::ds::wash), and with it a mark.
+    Wash,
 }
 
 impl Departure {

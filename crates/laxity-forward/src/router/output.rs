@@ -69,6 +69,8 @@ pub(super) struct Plain {
     /// Whether other outputs of the network divide time into frames: then nothing leaves with a
     /// mark that is not ours.
     clears_marks: bool,
+    /// Of each class whether the code points of its packets are cleared.
+    washes: Vec<bool>,
     scheduler: Box<dyn Scheduler + Send>,
     outlet: Outlet,
     held: PacketList<Waiting>,
@@ -79,10 +81,11 @@ impl Plain {
     pub(super) fn new(
         port: usize,
         clears_marks: bool,
+        washes: Vec<bool>,
         scheduler: Box<dyn Scheduler + Send>,
         outlet: Outlet,
     ) -> Self {
-        Plain { port, clears_marks, scheduler, outlet, held: PacketList::new(0) }
+        Plain { port, clears_marks, washes, scheduler, outlet, held: PacketList::new(0) }
     }
 
     fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
@@ -98,6 +101,7 @@ impl Plain {
 
     fn change(&mut self, now: Nanos, next: &mut Plain, tell: Tell<'_>) {
         mem::swap(&mut self.scheduler, &mut next.scheduler);
+        mem::swap(&mut self.washes, &mut next.washes);
         let Plain { scheduler, outlet, held, .. } = self;
         let mut time = Nanos::ZERO;
         for packet in in_order(held) {
@@ -110,7 +114,7 @@ impl Plain {
     }
 
     fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
-        let Plain { port, clears_marks, scheduler, outlet, held } = self;
+        let Plain { port, clears_marks, washes, scheduler, outlet, held } = self;
         loop {
             let due = outlet.due()?;
             if due > now {
@@ -123,11 +127,16 @@ impl Plain {
             let arrival = dispatch.packet.arrival;
             let departure = outlet.start(arrival, due, now, dispatch.packet.length).departure;
             let waiting = sent(held.remove(dispatch.packet.handle), &dispatch.packet);
+            let is_washed = washes.get(waiting.packet.class.index()) == Some(&true);
             let is_cleared = *clears_marks && waiting.is_marked;
             let event = RouterEvent::Sent(Departure {
                 port: *port,
                 packet: waiting.packet,
-                mark: if is_cleared { Marking::Clear } else { Marking::Leave },
+                mark: match is_cleared {
+                    _ if is_washed => Marking::Wash,
+                    true => Marking::Clear,
+                    false => Marking::Leave,
+                },
                 is_framed: false,
                 start: now,
                 departure,

@@ -80,7 +80,8 @@ fn classes_of(plan: &Plan, frames: &[Vec<u8>], flows: usize) -> Vec<(ClassId, Fl
     let mut found = Vec::new();
     for (time, frame) in (0..).zip(frames) {
         let (headers, length) = (Headers::from_ethernet(frame), frame.len() as u32);
-        let frame = Frame { headers, ecn: Ecn::NotCapable, length, handle: time };
+        let frame =
+            Frame { headers, ecn: Ecn::NotCapable, length, handle: time, ..Frame::default() };
         forwarder.arrive(Nanos(time * 1_000_000), frame, &mut |event| {
             if let Event::Arrived(arrived) = event {
                 found.push((arrived.class, arrived.flow));

@@ -153,8 +153,13 @@ fn a_full_link_sends_what_mahimahi_sends() {
     let mut forwarder = Forwarder::new(plan, Settings::default()).expect("a plan of a link");
     let mut delivered = Vec::new();
     for handle in 0..40 {
-        let frame =
-            Frame { headers: Headers::default(), ecn: Ecn::NotCapable, length: 1500, handle };
+        let frame = Frame {
+            headers: Headers::default(),
+            ecn: Ecn::NotCapable,
+            length: 1500,
+            handle,
+            ..Frame::default()
+        };
         forwarder.arrive(Nanos::ZERO, frame, &mut |_| ());
     }
     let mut now = Some(Nanos::ZERO);

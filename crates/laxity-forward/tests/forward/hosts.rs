@@ -32,7 +32,8 @@ fn share(scheduler: &str) -> f64 {
             builder.udp(5_000 + flow as u16, 9).write(&mut frame, &[0; 958]).unwrap();
             let headers = Headers::from_ethernet(&frame);
             let handle = u64::from(host);
-            let frame = Frame { headers, ecn: Ecn::NotCapable, length: 1_000, handle };
+            let frame =
+                Frame { headers, ecn: Ecn::NotCapable, length: 1_000, handle, ..Frame::default() };
             forwarder.arrive(Nanos(number * TIME), frame, &mut |_| {});
         }
         forwarder.poll(Nanos(number * TIME), &mut |event| {

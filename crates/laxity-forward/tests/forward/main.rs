@@ -1,5 +1,6 @@
 //! The forwarder as its callers use it, over random plans, traffic and wake-ups.
 
+mod acks;
 mod circuits;
 mod classes;
 mod emulated;

@@ -52,7 +52,13 @@ impl Circuits {
                 self.next = self.next.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1_013);
                 let circuit = (self.next >> 33) % self.count;
                 let headers = circuits::headers(circuit, (self.next >> 20) as u16 % FLOWS);
-                Frame { headers, ecn: Ecn::NotCapable, length: 1000, handle: handle as u64 }
+                Frame {
+                    headers,
+                    ecn: Ecn::NotCapable,
+                    length: 1000,
+                    handle: handle as u64,
+                    ..Frame::default()
+                }
             });
             self.now += Nanos(TOGETHER as u64 * 888);
             self.forwarder.arrive_together(self.now, &frames, sink);
@@ -109,6 +115,7 @@ fn a_reload_takes_as_long_with_many_circuits_as_with_few() {
                 ecn: Ecn::NotCapable,
                 length: 1000,
                 handle,
+                ..Frame::default()
             });
             let queued: Vec<Frame> = queued.collect();
             circuits.forwarder.arrive_together(circuits.now, &queued, &mut |_| {});

@@ -98,7 +98,11 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
         let headers = headers(name_of(&plan, class), draw.random_range(0..6));
         let all = [Ecn::NotCapable, Ecn::Capable, Ecn::L4s, Ecn::Experienced];
         let ecn = all[draw.random_range(0..4usize)];
-        caller.arrive(&mut forwarder, time, Frame { headers, ecn, length, handle });
+        caller.arrive(
+            &mut forwarder,
+            time,
+            Frame { headers, ecn, length, handle, ..Frame::default() },
+        );
     }
     assert_eq!(told_as_nonconforming(&caller.events, plans.last()), forwarder.nonconforming());
     books.push(caller.drain(forwarder, draw));
@@ -198,6 +202,7 @@ proptest! {
                 | Event::Lost(_)
                 | Event::Idle { .. }
                 | Event::Rate { .. }
+                | Event::Introduced { .. }
                 | Event::Reloaded { .. } => {}
             }
         }

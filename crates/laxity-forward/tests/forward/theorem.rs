@@ -132,7 +132,7 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
         caller.arrive(
             &mut forwarder,
             Nanos(time),
-            Frame { headers, ecn: Ecn::NotCapable, length, handle },
+            Frame { headers, ecn: Ecn::NotCapable, length, handle, ..Frame::default() },
         );
     }
     caller.drain(forwarder, draw);
@@ -185,6 +185,7 @@ fn allowances_are_what_was_late(events: &[Event]) {
             | Event::Idle { .. }
             | Event::Rate { .. }
             | Event::Reloaded { .. }
+            | Event::Introduced { .. }
             | Event::Kept { .. } => {}
         }
     }
@@ -214,7 +215,7 @@ proptest! {
             for (handle, &(time, name, flow, length)) in (0..).zip(&arrivals) {
                 caller.poll_until(&mut forwarder, Nanos(time), &mut draw);
                 let (headers, ecn) = (headers(name, flow), Ecn::NotCapable);
-                let frame = Frame { headers, ecn, length, handle };
+                let frame = Frame { headers, ecn, length, handle, ..Frame::default() };
                 caller.arrive(&mut forwarder, Nanos(time), frame);
             }
             caller.drain(forwarder, &mut draw);

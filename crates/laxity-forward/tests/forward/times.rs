@@ -33,7 +33,7 @@ fn forwarder(settings: Settings) -> Forwarder {
 
 /// A frame of audio (1) or the rest.
 fn frame(port: u16, length: u32, handle: u64) -> Frame {
-    Frame { headers: headers(port, 9), ecn: Ecn::NotCapable, length, handle }
+    Frame { headers: headers(port, 9), ecn: Ecn::NotCapable, length, handle, ..Frame::default() }
 }
 
 fn sent(forwarder: &mut Forwarder, now: u64) -> (Vec<SentPacket>, Option<u64>) {

@@ -44,7 +44,7 @@ const OTHERS: [&str; 4] = [
     "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
     "kind = \"fq-codel\", limit = \"30kB\"",
     "kind = \"dualpi2\", limit = 40, target = \"1ms\", update = \"2ms\", alpha = 5, beta = 50",
-    "kind = \"cake\", isolation = \"flows\", rtt = \"100s\"",
+    "kind = \"cake\", rtt = \"100s\"",
 ];
 
 const QUEUES: [&str; 9] = [

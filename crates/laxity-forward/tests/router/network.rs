@@ -6,10 +6,10 @@ use etherparse::PacketBuilder;
 use laxity::packet::Packet;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
-use laxity_forward::Settings;
 use laxity_forward::router::{
     Departure, InboundFrame, Marking, Outside, Router, RouterEvent, marks,
 };
+use laxity_forward::{Settings, ds};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, NodeId};
 use slab::Slab;
@@ -83,6 +83,7 @@ impl Outside for Hands<'_> {
                     Marking::Leave => {}
                     Marking::Clear => assert!(marks::write(&mut frame.bytes, None)),
                     Marking::Write(mark) => assert!(marks::write(&mut frame.bytes, Some(mark))),
+                    Marking::Wash => ds::wash(&mut frame.bytes),
                 }
                 let wire = &mut self.wires[sent.port];
                 if let Some(number) = frame.number {

@@ -4,6 +4,8 @@ use laxity_linux::namespace::Namespace;
 use laxity_tc::netlink::{Object, Sort};
 
 use super::*;
+use crate::objects::Objects;
+use crate::setup::{Ingress, IngressDevice};
 
 fn class(minor: u16, attributes: &[u8]) -> Object {
     let (handle, parent) = (Handle::new(1, minor), Handle::new(1, 0));
@@ -38,9 +40,10 @@ fn what_was_applied_elsewhere_or_otherwise_is_not_taken_for_what_is_here() {
         promises: Vec::new(),
         names: BTreeMap::new(),
         contracts: String::new(),
-        before: Objects::default(),
+        ingress: None,
+        before: Setup::default(),
         original: None,
-        after: vec![class(1, &[1])].into(),
+        after: Objects::from(vec![class(1, &[1])]).into(),
         to_be_confirmed: false,
     };
     records.begin(&record).unwrap();
@@ -64,17 +67,34 @@ fn a_record_of_each_form_is_read() {
 
 #[test]
 fn what_was_written_is_known_again_in_whatever_form() {
-    let given: Objects = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
+    let given: Setup = objects([class(1, &[1, 2, 3]), class(2, &[])]).into();
     for text in [serde_json::to_string(&given), serde_json::to_string_pretty(&given)] {
         let text = text.unwrap();
         let written: StoredSetup<'_> = serde_json::from_str(&text).unwrap();
         assert!(written.is(&given));
         for other in [
-            vec![class(1, &[1, 2, 3])],
-            vec![class(1, &[1, 2, 4]), class(2, &[])],
-            vec![class(1, &[1, 2, 3]), class(2, &[]), class(3, &[])],
+            objects([class(1, &[1, 2, 3])]),
+            objects([class(1, &[1, 2, 4]), class(2, &[])]),
+            objects([class(1, &[1, 2, 3]), class(2, &[]), class(3, &[])]),
         ] {
             assert!(!written.is(&other.into()));
         }
     }
+}
+
+#[test]
+fn both_directions_are_written_and_read() {
+    let objects = objects([class(1, &[1])]);
+    let device = IngressDevice { name: "ifb-eth0".into(), index: 9, objects: objects.clone() };
+    let ingress = Ingress { has_clsact: true, redirect: Some(9), device: Some(device) };
+    let given = Setup { egress: objects, ingress: Some(ingress) };
+    let text = serde_json::to_string(&given).unwrap();
+    assert_eq!(serde_json::from_str::<Setup>(&text).unwrap(), given);
+    let written: StoredSetup<'_> = serde_json::from_str(&text).unwrap();
+    assert!(written.is(&given));
+    assert!(!written.is(&Setup { ingress: None, ..given }));
+}
+
+fn objects<const N: usize>(all: [Object; N]) -> Objects {
+    all.to_vec().into()
 }

@@ -68,6 +68,7 @@ impl RateRecord {
             | Event::Dropped(_)
             | Event::Idle { .. }
             | Event::Reloaded { .. }
+            | Event::Introduced { .. }
             | Event::Kept { .. } => {}
         }
     }

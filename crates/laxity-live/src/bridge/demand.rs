@@ -80,6 +80,7 @@ impl Demands {
             | Event::Delivered(_)
             | Event::Lost(_)
             | Event::Rate { .. }
+            | Event::Introduced { .. }
             | Event::Kept { .. } => {}
         }
     }

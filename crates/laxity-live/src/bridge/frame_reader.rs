@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use laxity_forward::{Frame, ds};
 use laxity_linux::connections::{Connections, Ends, Inside};
 use laxity_linux::frames::{Handle, Origin, Pool, Side};
+use laxity_plan::acks::AckTable;
 use laxity_plan::encapsulation::Encapsulation;
 use laxity_plan::matching::{Headers, HostMarks, Ports};
 
@@ -41,8 +42,15 @@ impl FrameReader {
         self.connections.as_ref().map(AsFd::as_fd)
     }
 
-    /// A frame that has arrived at a side, A being the host's.
-    pub(super) fn read(&self, pool: &Pool, at: Side, handle: Handle) -> Frame {
+    /// A frame that has arrived at a side, A being the host's. Acknowledgements are looked at if
+    /// they are known.
+    pub(super) fn read(
+        &self,
+        pool: &Pool,
+        at: Side,
+        handle: Handle,
+        acks: Option<&mut AckTable>,
+    ) -> Frame {
         let bytes = pool.bytes(handle);
         let mut headers = Headers::from_ethernet(bytes);
         if let Some(Origin { mark, priority, cgroups }) = pool.origin(handle) {
@@ -54,9 +62,13 @@ impl FrameReader {
         {
             translate(&mut headers, at, inside);
         }
+        let ack = acks.and_then(|acks| {
+            Some(acks.tag(&headers, Encapsulation::from_ethernet(bytes).packet(bytes)?))
+        });
         Frame {
             headers,
             ecn: ds::ecn(bytes),
+            ack: ack.unwrap_or_default(),
             length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             handle: handle.0.into(),
         }

@@ -133,7 +133,10 @@ impl WayMeasurement {
             }
             Event::Delivered(delivered) => self.wire.delivered(delivered),
             Event::Lost(lost) => self.wire.lost(lost),
-            Event::Idle { .. } | Event::Rate { .. } | Event::Reloaded { .. } => {}
+            Event::Idle { .. }
+            | Event::Rate { .. }
+            | Event::Reloaded { .. }
+            | Event::Introduced { .. } => {}
         }
     }
 

@@ -20,8 +20,8 @@ pub(super) fn plan() -> Plan {
 
 /// The arrival of a packet.
 pub(super) fn arrived(packet: Packet, headers: Headers) -> Event {
-    let Packet { class, flow, length, arrival: time, ecn, .. } = packet;
-    Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn, headers })
+    let Packet { class, flow, length, arrival: time, ecn, ack, .. } = packet;
+    Event::Arrived(ArrivedPacket { number: 0, time, class, flow, length, ecn, ack, headers })
 }
 
 /// A packet that was sent in time, between these moments.
@@ -35,5 +35,6 @@ pub(super) fn sent(packet: Packet, start: Nanos, departure: Nanos) -> SentPacket
         departure,
         allowance: Nanos::ZERO,
         is_under_way: false,
+        is_washed: false,
     }
 }

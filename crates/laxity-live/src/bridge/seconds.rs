@@ -63,6 +63,7 @@ impl Seconds {
             | Event::Delivered(_)
             | Event::Lost(_)
             | Event::Rate { .. }
+            | Event::Introduced { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -96,6 +96,7 @@ impl Talkers {
             | Event::Delivered(_)
             | Event::Lost(_)
             | Event::Rate { .. }
+            | Event::Introduced { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -362,6 +362,7 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
         | Event::Idle { .. }
         | Event::Rate { .. }
         | Event::Reloaded { .. }
+        | Event::Introduced { .. }
         | Event::Kept { .. } => {}
     }
 }

@@ -74,6 +74,7 @@ impl Waits {
             Event::Delivered(_)
             | Event::Lost(_)
             | Event::Idle { .. }
+            | Event::Introduced { .. }
             | Event::Nonconforming { .. } => {}
         }
     }

@@ -5,7 +5,7 @@ use laxity::admit::{Breakdown, Unbounded};
 use laxity::aqm::Limit;
 use laxity::packet::ClassId;
 use laxity::sched::Cake;
-use laxity::sched::cake::{CakeClass, CakeSettings, Isolation};
+use laxity::sched::cake::{AckFilter, CakeClass, CakeSettings, Isolation};
 use laxity::scheduler::Withdraw;
 use laxity::units::{NANOBITS_PER_BYTE, Nanos};
 
@@ -16,7 +16,9 @@ use super::room::{
 };
 use crate::aqm;
 use crate::error::{Fault, Span};
-use crate::model::{CakeSpec, Class, LinkSpec, Plan, SchedulerSpec};
+use crate::model::{
+    BestEffortOrder, CakeSpec, Class, EdfSpec, LinkSpec, Plan, SchedulerSpec, TdpSpec,
+};
 use crate::raw::{self, At, Count, positive, positive_or, within};
 
 /// The most queues of a tin.
@@ -29,7 +31,17 @@ const LEAST_MEMORY: u64 = 4 << 20;
 const MOST_PACKETS: u64 = 10_240;
 
 pub(super) const ROOM: Room = Room {
-    keys: &["diffserv", "isolation", "rtt", "limit", "flows", "rate", "ingress"],
+    keys: &[
+        "diffserv",
+        "isolation",
+        "rtt",
+        "limit",
+        "flows",
+        "rate",
+        "ingress",
+        "ack-filter",
+        "wash",
+    ],
     class_keys: &[&["dscp"]],
     read,
     orders_flows: true,
@@ -96,11 +108,55 @@ impl Plan {
             _ => None,
         }
     }
+
+    /// Whether what it sends is shared by hosts, in some of its classes at least.
+    pub fn shares_by_hosts(&self) -> bool {
+        self.schedulers().any(|scheduler| match scheduler {
+            SchedulerSpec::Cake(_) => true,
+            SchedulerSpec::Edf(EdfSpec { order, .. })
+            | SchedulerSpec::Tdp(TdpSpec { order, .. }) => *order == BestEffortOrder::Cake,
+            _ => false,
+        })
+    }
+
+    /// Whether some of its schedulers drop acknowledgements that later ones make superfluous.
+    pub fn filters_acks(&self) -> bool {
+        let filters = |cake: &CakeSpec| cake.settings.ack_filter != AckFilter::Off;
+        self.schedulers()
+            .any(|scheduler| matches!(scheduler, SchedulerSpec::Cake(cake) if filters(cake)))
+    }
+
+    /// Its own scheduler, those of shares, and those of outputs of its network.
+    fn schedulers(&self) -> impl Iterator<Item = &SchedulerSpec> {
+        let network = self.network.iter();
+        let outputs = network.flat_map(|network| {
+            let links = network.links.iter().map(|link| &link.scheduling);
+            links.chain(network.nodes.iter().map(|node| &node.scheduling)).flatten()
+        });
+        let inside = self.classes.iter().filter_map(|class| class.inside.as_deref());
+        let others = inside.chain(outputs).map(|scheduling| &scheduling.scheduler);
+        core::iter::once(&self.scheduler).chain(others)
+    }
+
+    /// Of each class whether the code points of its packets are cleared when they are sent: by the
+    /// scheduler of the plan, or of a share that it is in.
+    pub fn washes(&self) -> Vec<bool> {
+        let is_washing =
+            |scheduler: &SchedulerSpec| matches!(scheduler, SchedulerSpec::Cake(cake) if cake.wash);
+        let holds = |class: &Class| {
+            class.inside.as_deref().is_some_and(|inside| is_washing(&inside.scheduler))
+        };
+        let parent = |class: &&Class| class.parent.map(|parent| &self.classes[parent.index()]);
+        let shares = |class| core::iter::successors(Some(class), parent).any(holds);
+        let all = is_washing(&self.scheduler);
+        self.classes.iter().map(|class| all || shares(class)).collect()
+    }
 }
 
 impl CakeSpec {
     /// As Linux has it.
-    pub const USUAL: CakeSpec = CakeSpec { rate: None, limit: None, settings: CakeSettings::USUAL };
+    pub const USUAL: CakeSpec =
+        CakeSpec { rate: None, limit: None, wash: false, settings: CakeSettings::USUAL };
 
     /// Its settings on a link.
     pub fn on(&self, link: &LinkSpec) -> CakeSettings {
@@ -170,12 +226,14 @@ fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     Ok(SchedulerSpec::Cake(CakeSpec {
         rate: raw.rate.as_ref().map(positive("rate")).transpose()?,
         limit: raw.limit.as_ref().map(|limit| aqm::limit("limit", limit)).transpose()?,
+        wash: raw.wash.as_ref().is_some_and(|at| at.value),
         settings: CakeSettings {
             diffserv: raw.diffserv.as_ref().map_or(usual.diffserv, |at| at.value.0.into()),
             isolation: raw.isolation.as_ref().map_or(usual.isolation, |at| at.value.0.into()),
             rtt: positive_or("rtt", &raw.rtt, usual.rtt)?,
             queues: raw.flows.as_ref().map_or(Ok(usual.queues), queues)?,
             ingress: raw.ingress.as_ref().map_or(usual.ingress, |at| at.value),
+            ack_filter: raw.ack_filter.as_ref().map_or(usual.ack_filter, |at| at.value.0.into()),
             ..usual
         },
     }))

@@ -103,6 +103,8 @@ pub struct CakeSpec {
     pub rate: Option<Rate>,
     /// How much may be queued in all; what Linux has for the rate when `None`.
     pub limit: Option<QueueLimit>,
+    /// Whether the code points of what is sent are cleared.
+    pub wash: bool,
     /// Its other settings. What a link gives is that of the link.
     pub settings: CakeSettings,
 }

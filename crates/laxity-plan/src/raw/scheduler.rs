@@ -4,7 +4,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::queue::Queue;
 use super::values::{At, Count, Number, Quantity, Table, Word};
-use super::words::{Diffserv, Isolation, Late, Precedence, Violation};
+use super::words::{AckFilter, Diffserv, Isolation, Late, Precedence, Violation};
 use crate::keys::table;
 use crate::model::scheduler::Kind;
 use crate::model::{Assignment, BestEffort, BestEffortOrder, QueueLimit};
@@ -68,6 +68,11 @@ table! {
         /// `cake`: whether what it drops counts as sent, for a link behind the bottleneck. Default
         /// false.
         pub ingress: Option<At<bool>>,
+        /// `cake`: which acknowledgements of TCP are dropped that later ones make superfluous.
+        /// Default off.
+        pub ack_filter: Option<At<Word<AckFilter>>>,
+        /// `cake`: whether the code point of what is sent is cleared; its ECN stays. Default false.
+        pub wash: Option<At<bool>>,
         /// `tdp`: how long a time frame is, such as "250us".
         pub frame: Option<Quantity<Nanos>>,
         /// `tdp`: how many frames make a cycle: 3 to 65536.

@@ -96,6 +96,16 @@ words! {
         TripleIsolate
     }
 
+    /// `ack-filter = …`: which acknowledgements are dropped that later ones make superfluous.
+    cake::AckFilter {
+        /// None.
+        Off,
+        /// The first of two that a third one makes superfluous.
+        On,
+        /// The first that another one makes superfluous.
+        Aggressive
+    }
+
     /// `precedence = …`.
     dwcs::Precedence {
         /// The lowest current loss tolerance first (West, Schwan, Poellabauer 1999, Table 1).

@@ -30,7 +30,7 @@ use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
 use crate::source::random::generator;
-use crate::source::{Arrival, Feed, FeedId};
+use crate::source::{Arrival, Feed, FeedId, Introduction};
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One link before anything happens, whose packets come from `feeds`.
@@ -157,12 +157,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// A packet comes to the link, of this copy of a backlogged source if it is of one.
     fn enter(&mut self, now: Nanos, arrival: Arrival, copy: Option<SourceCopy>) {
-        let Arrival { class, flow, length, ecn, .. } = arrival;
+        let Arrival { class, flow, length, ecn, ack, .. } = arrival;
         let upcoming = self.upcoming();
         let handle = upcoming.arrived;
         upcoming.arrived += 1;
         upcoming.last_arrival = now;
-        let mut packet = Packet { class, flow, length, demoted: false, ecn, arrival: now, handle };
+        let (demoted, arrival) = (false, now);
+        let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival, handle };
         self.plane.books.arrived(BookId(0), || packet);
         if let (Some(copy), Some(closed)) = (copy, self.plane.topology.loops.first_mut()) {
             closed.arrives(handle, copy);
@@ -181,7 +182,15 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn look_up(&mut self, id: FeedId) -> Result<Option<Nanos>, SimError> {
         let end = self.plane.books.end;
         let Feed::Open(stream) = &mut self.hosts.sources[id.index()].feed else { return Ok(None) };
-        Ok(stream.look_up()?.filter(|time| *time < end))
+        let time = stream.look_up()?;
+        if let Some(output) = self.plane.topology.outputs.first_mut()
+            && let Discipline::Scheduler(scheduled) = &mut output.discipline
+        {
+            stream.introduce(&mut |Introduction { class, flow, hosts }| {
+                scheduled.scheduler.introduce(class, flow, hosts);
+            });
+        }
+        Ok(time.filter(|time| *time < end))
     }
 
     /// Enters in the agenda when anything comes next.

@@ -1,6 +1,6 @@
 //! Arrivals, one after another.
 
-use laxity::packet::{ClassId, Ecn, FlowId};
+use laxity::packet::{AckTag, ClassId, Ecn, FlowId, Hosts};
 use laxity::units::Nanos;
 use laxity_plan::encapsulation::Opaque;
 use laxity_plan::model::Source;
@@ -20,10 +20,24 @@ pub struct Arrival {
     pub length: u32,
     /// What congestion may do with it.
     pub ecn: Ecn,
+    /// What it makes of earlier acknowledgements of its flow.
+    pub ack: AckTag,
 }
 
 // What a packet costs grows with every word of it.
 const _: () = assert!(size_of::<Arrival>() == 24);
+
+/// A flow that has come into sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a flow goes between two hosts")]
+pub struct Introduction {
+    /// Its class.
+    pub class: ClassId,
+    /// The flow within that.
+    pub flow: FlowId,
+    /// Between which hosts it goes.
+    pub hosts: Hosts,
+}
 
 /// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
 pub trait Arrivals: Send {
@@ -32,6 +46,12 @@ pub trait Arrivals: Send {
     /// # Errors
     /// When a recording cannot be read on, with the place in it.
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError>;
+
+    /// Introduces the flows that have come into sight since the last call, if hosts are known. Some
+    /// may be those of arrivals to come.
+    fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        let _ = introduce;
+    }
 
     /// Whether the traffic was recorded, and so is over when the stream ends.
     fn is_recording(&self) -> bool {

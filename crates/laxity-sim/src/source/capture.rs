@@ -1,15 +1,17 @@
 //! Captures as arrivals: which frame belongs to which class and flow, and when it arrived.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{AckTag, ClassId, FlowId, HostId, Hosts};
 use laxity::units::Nanos;
+use laxity_plan::acks::AckTable;
 use laxity_plan::classify::{Classifier, Conversation};
 use laxity_plan::encapsulation::{self, Inside, Opaque};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
-use super::arrival::Remarks;
+use super::arrival::{Introduction, Remarks};
 use super::frames::{Frame, Frames};
 use super::links;
 use super::order::{ClassLimit, MOST_HELD, Record, Records, Sighting, WINDOW};
@@ -31,6 +33,8 @@ pub(super) struct Capture<F> {
     classifier: Classifier,
     classes: Vec<ClassLimit>,
     flows: Flows,
+    /// If the plan drops acknowledgements.
+    acks: Option<Box<AckTable>>,
     first: Option<i128>,
     remarks: Remarks,
 }
@@ -44,6 +48,7 @@ impl<F: Frames> Capture<F> {
             classifier: Classifier::new(plan),
             classes: ClassLimit::all(plan),
             flows: Flows::default(),
+            acks: plan.filters_acks().then(|| Box::new(AckTable::new(0))),
             first: None,
             remarks: Remarks::default(),
         }
@@ -64,9 +69,10 @@ impl<F: Frames> Records for Capture<F> {
             Err(error) => return Err(error),
         };
         let first = *self.first.get_or_insert(frame.time);
-        let seen = contents(&frame, &self.overhead)
+        let acks = self.acks.as_deref_mut();
+        let seen = contents(&frame, &self.overhead, acks)
             .and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
-        let (time, Contents { headers, length, ds, opaque }) =
+        let (time, Contents { headers, length, ds, ack, opaque }) =
             seen.map_err(|problem| self.frames.refuse(problem))?;
         if let Some(opaque) = opaque {
             self.remarks.opaque[opaque as usize] += 1;
@@ -83,8 +89,9 @@ impl<F: Frames> Records for Capture<F> {
             let (class, limit) = (name.clone(), *longest);
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
         }
-        let flow = self.flows.number(class, Conversation::new(&headers));
-        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length, ds }) }))
+        let flow = self.flows.number(class, &headers);
+        let ack = ack.bits();
+        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length, ds, ack }) }))
     }
 
     fn refuse_step(&self, time: i64, newest: i64) -> SimError {
@@ -101,6 +108,10 @@ impl<F: Frames> Records for Capture<F> {
 
     fn origin(&self, earliest: i64) -> i64 {
         earliest
+    }
+
+    fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        self.flows.introduced.drain(..).for_each(introduce);
     }
 
     fn remarks(&self) -> Remarks {
@@ -123,11 +134,17 @@ struct Contents {
     length: u32,
     /// The DS field, of IP packets.
     ds: u8,
+    /// What it makes of earlier acknowledgements.
+    ack: AckTag,
     /// What it is if it is not looked into.
     opaque: Option<Opaque>,
 }
 
-fn contents(frame: &Frame<'_>, overhead: &Overhead) -> Result<Contents, CaptureProblem> {
+fn contents(
+    frame: &Frame<'_>,
+    overhead: &Overhead,
+    acks: Option<&mut AckTable>,
+) -> Result<Contents, CaptureProblem> {
     let Frame { link_type, length, data, .. } = *frame;
     if length == 0 {
         return Err(CaptureProblem::Empty);
@@ -139,23 +156,30 @@ fn contents(frame: &Frame<'_>, overhead: &Overhead) -> Result<Contents, CaptureP
         Inside::Ip => Opaque::from_headers(&headers),
         Inside::Other => None,
     };
-    let ds = layers.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();
-    Ok(Contents { headers, length: layers.length(length, overhead), ds, opaque })
+    let packet = layers.encapsulation.packet(data);
+    let ds = packet.and_then(encapsulation::ds).unwrap_or_default();
+    let ack = acks.zip(packet).map(|(acks, packet)| acks.tag(&headers, packet));
+    let ack = ack.unwrap_or_default();
+    Ok(Contents { headers, length: layers.length(length, overhead), ds, ack, opaque })
 }
 
-/// Numbers flows in order of appearance, a class at a time.
+/// Numbers flows in order of appearance, a class at a time, and hosts.
 #[derive(Default)]
 struct Flows {
     numbers: HashMap<(ClassId, Conversation), FlowId>,
     /// How many each class has.
     counts: HashMap<ClassId, u32>,
+    hosts: HashMap<IpAddr, HostId>,
+    /// Flows that have come into sight since somebody asked.
+    introduced: Vec<Introduction>,
 }
 
 impl Flows {
     /// The largest number of flows that are distinguished; all others of a class share one number.
     const MOST: usize = 65_536;
 
-    fn number(&mut self, class: ClassId, conversation: Conversation) -> FlowId {
+    fn number(&mut self, class: ClassId, headers: &Headers) -> FlowId {
+        let conversation = Conversation::new(headers);
         if let Some(number) = self.numbers.get(&(class, conversation)) {
             return *number;
         }
@@ -164,7 +188,20 @@ impl Flows {
         if self.numbers.len() < Self::MOST {
             *count += 1;
             self.numbers.insert((class, conversation), number);
+            let hosts = headers.ip.map(|ip| [ip.source, ip.destination].map(|ip| self.host(ip)));
+            let introduction = hosts.map(|[source, destination]| {
+                let hosts = Hosts { source, destination };
+                Introduction { class, flow: number, hosts }
+            });
+            self.introduced.extend(introduction);
         }
         number
+    }
+
+    /// The host of an address. They are numbered from the last on, for a plan numbers those that
+    /// its sources name from 0.
+    fn host(&mut self, address: IpAddr) -> HostId {
+        let next = HostId(HostId::UNKNOWN.0 - 1 - self.hosts.len() as u32);
+        *self.hosts.entry(address).or_insert(next)
     }
 }

@@ -115,7 +115,7 @@ impl<R: Read> CsvArrivals<R> {
             Some(ecn) => number(&record[ecn], ECN)? as u8,
             None => 0,
         };
-        let packet = Sighting { class, flow: FlowId(flow), length: length as u32, ds };
+        let packet = Sighting { class, flow: FlowId(flow), length: length as u32, ds, ack: 0 };
         Ok(Record { time, packet: Some(packet) })
     }
 

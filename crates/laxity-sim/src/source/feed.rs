@@ -3,7 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::arrival::{Arrival, Arrivals, Remarks};
+use super::arrival::{Arrival, Arrivals, Introduction, Remarks};
 use super::backlogged::Backlogged;
 use crate::error::SimError;
 
@@ -24,13 +24,16 @@ pub enum Feed {
 /// Arrivals with a look-ahead of one.
 pub struct Stream {
     arrivals: Box<dyn Arrivals>,
+    /// Whether they are recorded, and so may introduce flows.
+    is_recording: bool,
     pending: Option<Arrival>,
 }
 
 impl Feed {
     /// Arrivals of any kind.
     pub fn new(arrivals: Box<dyn Arrivals>) -> Self {
-        Feed::Open(Stream { arrivals, pending: None })
+        let is_recording = arrivals.is_recording();
+        Feed::Open(Stream { arrivals, is_recording, pending: None })
     }
 }
 
@@ -60,6 +63,15 @@ impl Arrivals for Filtered {
         }
     }
 
+    fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        let Filtered { arrivals, without } = self;
+        arrivals.introduce(&mut |flow| {
+            if !without.contains(&flow.class) {
+                introduce(flow);
+            }
+        });
+    }
+
     fn is_recording(&self) -> bool {
         self.arrivals.is_recording()
     }
@@ -74,6 +86,14 @@ impl Stream {
     pub(crate) fn look_up(&mut self) -> Result<Option<Nanos>, SimError> {
         self.pending = self.arrivals.next_arrival()?;
         Ok(self.pending.map(|arrival| arrival.time))
+    }
+
+    /// Introduces the flows that have come into sight.
+    #[inline]
+    pub(crate) fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        if self.is_recording {
+            self.arrivals.introduce(introduce);
+        }
     }
 
     /// The arrival that was looked up.
@@ -95,6 +115,12 @@ impl Arrivals for Feed {
                 pending => Ok(pending),
             },
             Feed::Backlogged(_) => Ok(None),
+        }
+    }
+
+    fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        if let Feed::Open(stream) = self {
+            stream.introduce(introduce);
         }
     }
 

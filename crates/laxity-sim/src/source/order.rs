@@ -8,12 +8,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{AckTag, ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::encapsulation;
 use laxity_plan::model::{Class, Plan};
 
-use super::arrival::{Arrival, Arrivals, Remarks};
+use super::arrival::{Arrival, Arrivals, Introduction, Remarks};
 use crate::error::SimError;
 
 /// How far behind an earlier frame of the file a capture's frame may be stamped. Queues are handed
@@ -39,6 +39,11 @@ pub(super) trait Records: Send {
 
     /// The time at which a run starts, given the earliest of the recording.
     fn origin(&self, earliest: i64) -> i64;
+
+    /// Introduces the flows that have come into sight since the last call, if hosts are known.
+    fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        let _ = introduce;
+    }
 
     /// What was seen so far, but for the order of it.
     fn remarks(&self) -> Remarks {
@@ -82,6 +87,8 @@ pub(super) struct Sighting {
     pub length: u32,
     /// The DS field; its two bits of ECN count.
     pub ds: u8,
+    /// The bits of its [`AckTag`].
+    pub ack: u16,
 }
 
 /// A recording whose arrivals are in order of time, those of the same time in that of the file.
@@ -160,9 +167,14 @@ impl<R: Records> Arrivals for Sorter<R> {
         }
         let Some(Reverse((time, _, packet))) = self.held.pop() else { return Ok(None) };
         self.arrived = time;
-        let Sighting { class, flow, length, ds } = packet;
+        let Sighting { class, flow, length, ds, ack } = packet;
         let time = Nanos(time.abs_diff(self.records.origin(self.earliest)));
-        Ok(Some(Arrival { time, class, flow, length, ecn: encapsulation::ecn(ds) }))
+        let (ecn, ack) = (encapsulation::ecn(ds), AckTag::from_bits(ack).unwrap_or_default());
+        Ok(Some(Arrival { time, class, flow, length, ecn, ack }))
+    }
+
+    fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
+        self.records.introduce(introduce);
     }
 
     fn is_recording(&self) -> bool {

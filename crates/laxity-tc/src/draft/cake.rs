@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use laxity::overhead::Overhead;
-use laxity::sched::cake::Diffserv;
+use laxity::sched::cake::{AckFilter, Diffserv};
 use laxity::units::Rate;
 use laxity_plan::error::Fault;
 use laxity_plan::matching::{Expr, Numbers};
@@ -14,7 +14,7 @@ use crate::assembly::{Assembly, Root};
 use crate::contract::Contract;
 use crate::linux::tin_handle;
 use crate::notes::{Note, Notes};
-use crate::setup::cake::{self, AckFilter, Cake};
+use crate::setup::cake::{self, Cake};
 use crate::toml::{self, key, quoted};
 
 /// What a plan of cake is written from.
@@ -44,8 +44,6 @@ impl CakeDraft {
     ) -> Result<CakeDraft, Fault> {
         let link = link_rate(&setup, root, given, notes)?;
         let lost = [
-            (cake.wash, "wash: code points are left as they are"),
-            (cake.ack_filter != AckFilter::Off, "ack-filter: no acknowledgement is dropped"),
             (
                 cake.memory > 0,
                 "memlimit: it counts the memory that packets take; `limit` counts bytes",
@@ -77,7 +75,7 @@ impl CakeDraft {
 
     /// The plan, with notes at its head.
     pub(crate) fn text(&self, name: &str, notes: &[Note]) -> String {
-        let Cake { diffserv, isolation, rtt, ingress, .. } = self.cake;
+        let Cake { diffserv, isolation, rtt, ingress, wash, ack_filter, .. } = self.cake;
         let overhead = toml::overhead_value(&self.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let mut text = head(name, notes);
@@ -92,8 +90,14 @@ impl CakeDraft {
             cake::word(&cake::DIFFSERV, diffserv),
             cake::word(&cake::ISOLATION, isolation),
         );
-        if ingress {
-            text += "ingress = true\n";
+        for (_, key) in [(ingress, "ingress"), (wash, "wash")].iter().filter(|(is_set, _)| *is_set)
+        {
+            let _ = writeln!(text, "{key} = true");
+        }
+        match ack_filter {
+            AckFilter::Off => {}
+            AckFilter::On => text += "ack-filter = \"on\"\n",
+            AckFilter::Aggressive => text += "ack-filter = \"aggressive\"\n",
         }
         // What has no code point is in the tin of 0, whose class takes the rest.
         let rest = diffserv.tin(0);

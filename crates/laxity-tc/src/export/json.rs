@@ -76,7 +76,7 @@ fn cake(of: &Cake) -> Json {
     let text = |word: &str| Json::Text(word.into());
     let ack = match of.ack_filter {
         AckFilter::Off => "disabled",
-        AckFilter::Filter => "enabled",
+        AckFilter::On => "enabled",
         AckFilter::Aggressive => "aggressive",
     };
     let bandwidth = match of.rate {

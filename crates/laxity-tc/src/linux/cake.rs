@@ -12,7 +12,7 @@ use laxity_plan::model::{CakeSpec, Class, LinkSpec, Police};
 
 use super::machine::Linux;
 use super::refusal::Refusal;
-use crate::setup::cake::{AckFilter, Cake, OVERHEADS};
+use crate::setup::cake::{Cake, OVERHEADS};
 use crate::setup::units::micros;
 use crate::setup::{Handle, Qdisc, QdiscKind, Setup};
 
@@ -50,7 +50,7 @@ pub(super) fn round(
         rtt: Nanos(u64::from(micros(spec.settings.rtt).max(1)) * 1_000),
         ..spec.settings
     };
-    *spec = CakeSpec { rate: Some(rate), limit: None, settings };
+    *spec = CakeSpec { rate: Some(rate), limit: None, settings, ..*spec };
 }
 
 /// The set-up of a plan in the kernel's numbers.
@@ -75,8 +75,8 @@ pub(super) fn setup(plan: &Plan, spec: &CakeSpec, handle: Handle) -> Result<Setu
         rtt: settings.rtt,
         // Hosts of a plan are those of the router's own network.
         nat: has_hosts,
-        wash: false,
-        ack_filter: AckFilter::Off,
+        wash: spec.wash,
+        ack_filter: settings.ack_filter,
         split_gso: true,
         ingress: settings.ingress,
         overhead,

@@ -1,6 +1,7 @@
 //! `cake` with its parameters (`tc-cake(8)`; include/uapi/linux/pkt_sched.h, TCA_CAKE_*).
 
 use laxity::overhead::{Framing, Overhead};
+pub use laxity::sched::cake::AckFilter;
 use laxity::sched::cake::{Diffserv, Isolation};
 use laxity::units::{Nanos, Rate};
 
@@ -33,18 +34,6 @@ pub struct Cake {
     pub fwmark: u32,
 }
 
-/// Which acknowledgements `cake` drops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AckFilter {
-    /// None.
-    #[default]
-    Off,
-    /// Those that later ones of the same queue make superfluous.
-    Filter,
-    /// The same, with fewer exceptions.
-    Aggressive,
-}
-
 /// The bytes of an Ethernet header. `cake` counts overheads from the IP packet, plans from the
 /// frame.
 pub(crate) const HEADER: i32 = 14;
@@ -73,7 +62,7 @@ pub(crate) const ISOLATION: [(&str, Isolation); 8] = [
 /// The same of CAKE_ACK_*.
 pub(crate) const ACK_FILTER: [(&str, AckFilter); 3] = [
     ("no-ack-filter", AckFilter::Off),
-    ("ack-filter", AckFilter::Filter),
+    ("ack-filter", AckFilter::On),
     ("ack-filter-aggressive", AckFilter::Aggressive),
 ];
 /// The same of CAKE_ATM_*.

@@ -57,7 +57,9 @@ fn all_words_of_a_root_are_read() {
     let names: Vec<_> = plan.classes.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, ["voice", "video", "bulk", "best-effort"]);
     let told = notes(&import, NoteKind::NotMapped).join("\n");
-    for part in ["wash", "ack-filter", "memlimit", "fwmark"] {
+    assert!(spec.wash);
+    assert_eq!(spec.settings.ack_filter, AckFilter::On);
+    for part in ["memlimit", "fwmark"] {
         assert!(told.contains(part), "{told}");
     }
     let told = notes(&import, NoteKind::Reading).join("\n");
@@ -132,8 +134,7 @@ fn any_cake() -> impl Strategy<Value = Cake> {
                 rtt: Nanos(micros * 1_000),
                 nat,
                 wash,
-                ack_filter: [AckFilter::Off, AckFilter::Filter, AckFilter::Aggressive]
-                    [ack as usize],
+                ack_filter: [AckFilter::Off, AckFilter::On, AckFilter::Aggressive][ack as usize],
                 split_gso: gso,
                 ingress,
                 overhead: overhead.map(|(bytes, at_least, kind)| Overhead {
@@ -169,7 +170,7 @@ proptest! {
     fn a_plan_goes_to_linux_and_comes_back(cake in any_cake()) {
         let hosts = !matches!(cake.isolation, Isolation::Flowblind | Isolation::Flows);
         let kept = Cake {
-            nat: hosts, wash: false, ack_filter: AckFilter::Off, split_gso: true, memory: 0, fwmark: 0,
+            nat: hosts, split_gso: true, memory: 0, fwmark: 0,
             overhead: cake.overhead.filter(|overhead| *overhead != Overhead::NONE),
             ..cake
         };

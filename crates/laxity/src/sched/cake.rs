@@ -1,11 +1,13 @@
 //! Common applications kept enhanced, CAKE (Høiland-Jørgensen, Täht, Morton 2018, *Piece of CAKE: A
 //! comprehensive queue management solution for home gateways*), as Linux 6.1 dispatches.
 
+mod acks;
 mod diffserv;
 mod directory;
 mod explain;
 mod isolation;
 mod set;
+mod settings;
 mod shaper;
 #[cfg(test)]
 mod tests;
@@ -15,10 +17,12 @@ use alloc::vec::Vec;
 
 use rand_pcg::Pcg32;
 
+pub use acks::AckFilter;
 pub use diffserv::Diffserv;
 pub use isolation::{CakeClass, Isolation};
+pub use settings::CakeSettings;
 
-use crate::aqm::{Fate, Limit};
+use crate::aqm::Fate;
 use crate::error::{SetupError, check};
 use crate::explain::Explain;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
@@ -28,7 +32,8 @@ use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
     turn_away,
 };
-use crate::units::{Nanos, Rate};
+use crate::units::Nanos;
+use acks::QueuedAcks;
 use directory::Directory;
 use set::WAYS;
 use shaper::Shaper;
@@ -37,57 +42,6 @@ pub(crate) use shaper::{ByteTime, LEAST};
 use tin::Tin;
 #[cfg(feature = "admission")]
 pub(crate) use tin::quantum;
-
-/// How [`Cake`] is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a test of the kernel sets all of them")]
-pub struct CakeSettings {
-    /// How code points are sorted into tins.
-    pub diffserv: Diffserv,
-    /// What shares a tin.
-    pub isolation: Isolation,
-    /// The rate; thresholds of tins are parts of it.
-    pub rate: Rate,
-    /// Whether packets are held back to that rate. Where they are not, the link has it.
-    pub shapes: bool,
-    /// The usual round-trip time of the traffic, more than zero: COBALT's interval.
-    pub rtt: Nanos,
-    /// How much may be queued in all.
-    pub limit: Limit,
-    /// Queues of each tin: a multiple of 8.
-    pub queues: usize,
-    /// Whether dropped packets count as sent, for a link behind which they have used the bottleneck
-    /// already.
-    pub ingress: bool,
-    /// The longest packet in bytes.
-    pub max_packet: u32,
-}
-
-impl CakeSettings {
-    /// As Linux has it, for a link of 1 Gbit/s that paces itself.
-    pub const USUAL: CakeSettings = CakeSettings {
-        diffserv: Diffserv::Diffserv3,
-        isolation: Isolation::TripleIsolate,
-        rate: Rate(1_000_000_000),
-        shapes: false,
-        rtt: Nanos(100_000_000),
-        limit: Limit::None,
-        queues: 1_024,
-        ingress: false,
-        max_packet: 1_514,
-    };
-
-    /// How long packets may wait in the long run: a twentieth of the round-trip time.
-    fn target(&self) -> Nanos {
-        Nanos((self.rtt.0 / 20).max(1))
-    }
-}
-
-impl Default for CakeSettings {
-    fn default() -> Self {
-        CakeSettings::USUAL
-    }
-}
 
 /// Tins by code point, each of them shared by hosts and by flows within hosts, with COBALT on every
 /// queue.
@@ -100,6 +54,10 @@ impl Default for CakeSettings {
 ///
 /// Beyond the limit, packets are dropped from the head of the queue with the most bytes, the first
 /// of several.
+///
+/// With an acknowledgement filter, the first of two acknowledgements of a flow is dropped that a
+/// third one makes superfluous, as [their tags](crate::packet::AckTag) say. An aggressive filter
+/// drops it if one alone is superfluous.
 ///
 /// Linux rounds a flow's part of the quantum at random; here it is exact to 2^-16 of a byte. BLUE's
 /// drops are drawn from a seed. Otherwise the same packets at the same times have the same fate.
@@ -124,6 +82,8 @@ pub struct Cake {
     shaper: Option<Shaper>,
     /// The hosts of flows that were introduced, if any was.
     introduced: Option<Directory>,
+    /// If acknowledgements are dropped.
+    acks: Option<QueuedAcks>,
     salt: u64,
     backlog: Backlog,
     random: Pcg32,
@@ -159,6 +119,7 @@ impl Cake {
             largest: WinnerTree::new(all, !0),
             shaper: settings.shapes.then(|| Shaper::new(settings.rate)),
             introduced: None,
+            acks: QueuedAcks::new(settings.ack_filter, all, mix(seed)),
             salt: mix(seed),
             backlog: Backlog::default(),
             random: Pcg32::new(seed, 0),
@@ -238,7 +199,7 @@ impl Cake {
     /// Takes the first packet of a queue of a tin.
     fn pop(&mut self, tin: usize, queue: usize) -> Option<Packet> {
         let ((packet, _), _) = self.packets.pop(tin * self.settings.queues + queue)?;
-        self.count_out(tin, queue, packet.length);
+        self.count_out(tin, queue, &packet);
         Some(packet)
     }
 
@@ -274,10 +235,14 @@ impl Cake {
         }
     }
 
-    fn count_out(&mut self, tin: usize, queue: usize, length: u32) {
+    fn count_out(&mut self, tin: usize, queue: usize, packet: &Packet) {
+        let length = packet.length;
         self.backlog.remove(length);
         self.tins[tin].bytes -= u64::from(length);
         self.tins[tin].flows[queue].bytes -= u64::from(length);
+        if let Some(acks) = &mut self.acks {
+            acks.leave(packet);
+        }
     }
 }
 
@@ -318,6 +283,7 @@ impl Scheduler for Cake {
             + self.classes.capacity() * size_of::<CakeClass>()
             + hosts.sum::<usize>()
             + self.introduced.as_ref().map_or(0, Directory::footprint)
+            + self.acks.as_ref().map_or(0, QueuedAcks::footprint)
             + self.packets.footprint()
             + self.largest.footprint()
     }
@@ -330,8 +296,12 @@ impl Scheduler for Cake {
 impl Withdraw for Cake {
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let mut others = self.backlog;
-        let place = self.adopt(now, packet, drops)?;
+        let place = self.insert(now, packet, drops)?;
         let (_, queue) = *self.packets.get(place);
+        let before = self.backlog;
+        self.filter(now, &packet, place, drops);
+        others.packets -= before.packets - self.backlog.packets;
+        others.bytes -= before.bytes - self.backlog.bytes;
         while self.settings.limit.check(others, &packet).is_err() {
             let dropped = self.drop_from_largest(now, drops)?;
             if self.packets.is_empty(queue as usize) {
@@ -344,6 +314,22 @@ impl Withdraw for Cake {
     }
 
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let place = self.insert(now, packet, drops)?;
+        if let Some(acks) = &mut self.acks {
+            acks.keep(&packet, place);
+        }
+        Some(place)
+    }
+
+    /// Its queue keeps its turn and its credits.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        self.take_out(place)
+    }
+}
+
+impl Cake {
+    /// Puts a packet behind the others of its flow.
+    fn insert(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes.len() {
             return turn_away(packet, DropReason::NoClass, drops);
         }
@@ -361,13 +347,5 @@ impl Withdraw for Cake {
         self.count_in(number, queue, packet.length);
         self.tins[number].enter(queue);
         Some(place)
-    }
-
-    /// Its queue keeps its turn and its credits.
-    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
-        let at = self.packets.get(place).1 as usize;
-        let ((packet, _), _) = self.packets.withdraw(at, place)?;
-        self.count_out(at / self.settings.queues, at % self.settings.queues, packet.length);
-        Some(packet)
     }
 }

@@ -12,12 +12,13 @@ use crate::args::value::duration;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples: laxity apply plan.toml --dev eth0 --dry-run
-          laxity apply plan.toml --dev eth0 --confirm 30s
+          laxity apply up.toml --dev eth0 --ingress down.toml --confirm 30s
           laxity apply --undo --dev eth0
 
 Prints the difference between interface and plan and changes only that: + is added, ~ is changed in place, - is
 taken away. The interface ends with the old set-up or the new, also if the kernel refuses a step or this process
-is killed. With --confirm, press Enter or run `laxity apply --keep`: for changes over the very link that is
+is killed. With --ingress, frames that arrive are led to a device of the kind ifb, whose discipline they wait in;
+what others have for arriving frames is not touched, but refused. With --confirm, press Enter or run `laxity apply --keep`: for changes over the very link that is
 changed. Applied are only plans whose promises `laxity check --for linux` proves; without --offload the interface
 is asked for it. Needs CAP_NET_ADMIN.
 
@@ -29,6 +30,9 @@ pub(crate) struct Apply {
     /// The interface.
     #[arg(long = "dev", value_name = "INTERFACE")]
     pub interface: String,
+    /// A plan for what arrives there. Without one, what holds for that stays as it is.
+    #[arg(long, value_name = "PLAN", requires = "plan")]
+    pub ingress: Option<PathBuf>,
     /// Print the difference and change nothing.
     #[arg(long)]
     pub dry_run: bool,

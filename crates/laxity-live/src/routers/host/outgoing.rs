@@ -157,6 +157,7 @@ impl<B: Backend> RouterFrames<'_, B> {
             Marking::Leave => {}
             Marking::Clear => drop(marks::write(bytes, None)),
             Marking::Write(mark) => drop(marks::write(bytes, Some(mark))),
+            Marking::Wash => ds::wash(bytes),
         }
         if sent.packet.ecn == Ecn::Experienced {
             ds::experience(bytes);

@@ -2,7 +2,7 @@
 
 use laxity::aqm::Limit;
 use laxity::packet::{FlowId, HostId, Hosts};
-use laxity::sched::cake::{CakeSettings, Diffserv, Isolation};
+use laxity::sched::cake::{AckFilter, CakeSettings, Diffserv, Isolation};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::parse;
@@ -40,11 +40,11 @@ fn keys_are_read() {
     };
     assert_eq!(settings, usual);
     let all = ", diffserv = \"diffserv8\", isolation = \"dual-srchost\", rtt = \"30ms\", flows = 64, \
-               limit = \"100kB\", rate = \"8mbit\", ingress = true";
+               limit = \"100kB\", rate = \"8mbit\", ingress = true, ack-filter = \"aggressive\", wash = true";
     let (spec, settings) = read(all);
     assert_eq!(
-        (spec.rate, spec.limit),
-        (Some(Rate(8_000_000)), Some(QueueLimit::Bytes(Bytes(100_000))))
+        (spec.rate, spec.limit, spec.wash),
+        (Some(Rate(8_000_000)), Some(QueueLimit::Bytes(Bytes(100_000))), true)
     );
     let expected = CakeSettings {
         diffserv: Diffserv::Diffserv8,
@@ -55,6 +55,7 @@ fn keys_are_read() {
         limit: Limit::Bytes(100_000),
         queues: 64,
         ingress: true,
+        ack_filter: AckFilter::Aggressive,
         max_packet: 1_500,
     };
     assert_eq!(settings, expected);

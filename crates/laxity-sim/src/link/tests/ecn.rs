@@ -10,7 +10,7 @@ use crate::record::Fate;
 use crate::source::tests::testing::{pcap, udp};
 use crate::source::{Feed, read_recording};
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
 const PLAN: &str = r#"
     scheduler.kind = "dualpi2"
@@ -20,7 +20,7 @@ const PLAN: &str = r#"
     match = "any"
 "#;
 
-fn recording() -> Recording {
+pub(super) fn recording() -> Recording {
     Recording { file: "in".into(), path: Hops::default(), filter: None, sort: false }
 }
 

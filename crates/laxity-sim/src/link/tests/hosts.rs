@@ -1,6 +1,13 @@
 //! Fairness by host, alone, inside a share and beside deadlines.
 
+use std::io::Cursor;
+
+use laxity::packet::FlowId;
+
+use super::ecn::{MS, recording};
 use super::*;
+use crate::source::tests::testing::{pcap, udp};
+use crate::source::{Feed, read_recording};
 
 /// A laptop with sixteen flows and a phone with one; parts of the scheduler and the classes differ.
 fn shares(head: &str, call: &str, isolation: &str) -> (Vec<u64>, Outcome) {
@@ -77,6 +84,46 @@ fn hosts_share_a_share() {
     "#;
     let (sent, _) = shares("scheduler.kind = \"wf2q\"", share, "parent = \"rest\"");
     assert!(is_fair(&sent), "{sent:?}");
+}
+
+/// A capture in which one host sends sixteen flows and another one, each at the rate of the link
+/// together, for two seconds.
+fn captured() -> Vec<u8> {
+    let frame = |host: u8, port: u16| {
+        let mut frame = udp(port, 9);
+        frame[29] = host;
+        frame
+    };
+    let frames: Vec<_> = (0..2_000)
+        .flat_map(|number| [(1, 5_000 + number as u16 % 16), (2, 5_000)].map(|of| (number, of)))
+        .map(|(number, (host, port))| (number * MS, frame(host, port)))
+        .collect();
+    let rows: Vec<(u64, u32, &[u8])> =
+        frames.iter().map(|(time, frame)| (*time, 1_000, &frame[..])).collect();
+    pcap(1, &rows)
+}
+
+#[test]
+fn hosts_of_a_capture_share_a_link() {
+    let file = captured();
+    let share = |isolation: &str| {
+        let plan = plan(&format!(
+            "scheduler = {{ kind = \"cake\", isolation = \"{isolation}\", rtt = \"100s\" }}\n\
+             [class.all]\nmatch = \"any\"\n"
+        ));
+        let arrivals =
+            read_recording(Cursor::new(file.clone()), &recording(), &plan, None).unwrap();
+        let run = Run { plan: &plan, duration: None, seed: 1, feeds: vec![Feed::new(arrivals)] };
+        let mut records = Records::default();
+        run.simulate(&mut records, &mut crate::to_the_end).unwrap();
+        let first = &records.0[..1_000];
+        // The second of its flows to come into sight is the only one of the second host.
+        let own = first.iter().filter(|record| record.packet.flow == FlowId(1)).count();
+        own as f64 / first.len() as f64
+    };
+    let (by_host, by_flow) = (share("dual-srchost"), share("flows"));
+    assert!((by_host - 0.5).abs() < 0.03, "{by_host}");
+    assert!((by_flow - 1.0 / 17.0).abs() < 0.03, "{by_flow}");
 }
 
 /// The figures of the guide: hosts that send more than there is get equal parts, but for what

@@ -1,16 +1,21 @@
 //! The ends of TCP connections. They are made when first needed, since many may begin late.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use laxity::packet::AckTag;
 use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::acks::{AckHistory, Acknowledgement};
 use laxity_plan::model::{SourceId, TcpSource};
 use rand::RngExt;
 
 use crate::error::SourceProblem;
 use crate::network::hosts::receiving::ReceivingEnd;
 use crate::network::hosts::sending::{SendingEnd, Workload, Workloads};
-use crate::network::ids::FlowKey;
+use crate::network::ids::{FlowKey, TransferId};
 use crate::source::random::generator;
+use crate::tcp::Ack;
 
 /// Distinguishes the generators of hosts from those of requests.
 const HOSTS: u64 = 1 << 62;
@@ -21,6 +26,9 @@ pub(crate) struct Connections {
     workloads: Workloads,
     /// One for each source, in the order of flows.
     sources: Vec<ConnectionGroup>,
+    /// If some queue drops acknowledgements that later ones make superfluous: those of the present
+    /// transfer of each flow.
+    acks: Option<HashMap<FlowKey, (TransferId, AckHistory)>>,
 }
 
 /// A source and its connections.
@@ -34,6 +42,28 @@ struct ConnectionGroup {
 }
 
 impl Connections {
+    /// Those of a plan, before any is added.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Connections { acks: plan.filters_acks().then(HashMap::new), ..Connections::default() }
+    }
+
+    /// What an acknowledgement of a flow's transfer makes of those before it.
+    pub(crate) fn tag(&mut self, flow: FlowKey, transfer: TransferId, ack: &Ack) -> AckTag {
+        let Some(acks) = &mut self.acks else { return AckTag::NONE };
+        let (last, history) = acks.entry(flow).or_insert_with(|| (transfer, AckHistory::default()));
+        if *last != transfer {
+            *last = transfer;
+            history.begin_anew();
+        }
+        let mut blocks = [(0, 0); 4];
+        for (block, held) in blocks.iter_mut().zip(ack.blocks.iter()) {
+            *block = (held.start as u32, held.end as u32);
+        }
+        let next = ack.next as u32;
+        let (stamps, congestion, is_pure) = (None, ack.echo.into(), true);
+        history.tag(&Acknowledgement { next, blocks, stamps, congestion, is_pure })
+    }
+
     /// Adds the connections of a source: the flows from `first` on.
     ///
     /// # Errors

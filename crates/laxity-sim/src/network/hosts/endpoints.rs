@@ -86,6 +86,7 @@ impl<O: Observer> Simulation<'_, O> {
         let Flow { class, id, ref back, ref receiver, .. } =
             self.plane.topology.flows[number.index()];
         let Some(end) = receiver else { return };
+        let tag = self.hosts.connections.tag(number, end.transfer, &ack);
         let transit = Transit {
             flow: number,
             at: back.start,
@@ -100,7 +101,7 @@ impl<O: Observer> Simulation<'_, O> {
             ecn: Ecn::NotCapable,
             body: Body::Datagram,
         };
-        let key = self.plane.transits.insert_ack(transit, end.transfer, ack);
+        let key = self.plane.transits.insert_ack(transit, end.transfer, ack, tag);
         self.plane.arrive(now, key, None, false);
     }
 

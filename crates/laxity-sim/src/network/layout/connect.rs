@@ -6,6 +6,7 @@ use laxity_plan::model::{Source, SourceId};
 
 use crate::error::SimError;
 use crate::network::flow::{Flow, FlowBooks};
+use crate::network::hosts::connections::Connections;
 use crate::network::hosts::{Hosts, Sending, SourceFlows};
 use crate::network::ids::FlowKey;
 use crate::network::layout::{Layout, Routes};
@@ -24,7 +25,7 @@ pub(crate) fn connect(
     layout: &mut Layout<'_>,
 ) -> Result<(Hosts, Vec<(FlowKey, Nanos)>), SimError> {
     let plan = run.on.plan;
-    let mut hosts = Hosts::default();
+    let mut hosts = Hosts { connections: Connections::new(plan), ..Hosts::default() };
     let mut begins = Vec::new();
     let mut numbers = FlowNumbers(vec![0; plan.classes.len()]);
     let counts = plan.sources.iter().filter_map(flows_of).map(|(_, count)| count as usize);

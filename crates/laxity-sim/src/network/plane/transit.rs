@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::packet::{AckTag, ClassId, Ecn, FlowId, Packet};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use slab::Slab;
@@ -48,11 +48,13 @@ pub(crate) enum Body {
         next: u64,
         transfer: TransferId,
         echo: bool,
+        tag: AckTag,
     },
     /// An acknowledgement with more to say, by its position among these.
     Selective {
         transfer: TransferId,
         ack: u32,
+        tag: AckTag,
     },
 }
 
@@ -60,6 +62,14 @@ impl Body {
     /// Whether it is an acknowledgement.
     pub(crate) fn is_ack(&self) -> bool {
         matches!(self, Body::Ack { .. } | Body::Selective { .. })
+    }
+
+    /// What it makes of earlier acknowledgements.
+    fn tag(&self) -> AckTag {
+        match self {
+            Body::Ack { tag, .. } | Body::Selective { tag, .. } => *tag,
+            Body::Datagram | Body::Segment { .. } => AckTag::NONE,
+        }
     }
 }
 
@@ -101,12 +111,13 @@ impl Transits {
         transit: Transit,
         transfer: TransferId,
         ack: Ack,
+        tag: AckTag,
     ) -> PacketKey {
         let Ack { next, blocks, echo, marked } = ack;
         let body = if blocks.is_empty() && marked == 0 {
-            Body::Ack { next, transfer, echo }
+            Body::Ack { next, transfer, echo, tag }
         } else {
-            Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
+            Body::Selective { transfer, ack: self.acks.insert(ack) as u32, tag }
         };
         self.insert(Transit { body, ..transit })
     }
@@ -155,8 +166,8 @@ impl Transits {
     /// Adds a packet of another part, with the acknowledgement of a [`Body::Selective`].
     pub(crate) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> PacketKey {
         let body = match (transit.body, ack) {
-            (Body::Selective { transfer, .. }, Some(ack)) => {
-                Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
+            (Body::Selective { transfer, tag, .. }, Some(ack)) => {
+                Body::Selective { transfer, ack: self.acks.insert(ack) as u32, tag }
             }
             (body, _) => body,
         };
@@ -233,6 +244,7 @@ impl Transit {
             length: self.length,
             demoted: self.demoted,
             ecn: self.ecn,
+            ack: self.body.tag(),
             arrival: now,
             handle,
         }

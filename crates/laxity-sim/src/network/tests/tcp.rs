@@ -197,3 +197,33 @@ fn connections_that_never_begin() {
         assert_eq!(on_demand, is_asked.then_some((0, 0)));
     }
 }
+
+/// Acknowledgements are three times as long as segments, so that they fill the way back. A filter
+/// drops those that later ones make superfluous.
+#[test]
+fn a_filter_of_acknowledgements_clears_the_way_back() {
+    let used = |filter: &str| {
+        let plan = plan(&format!(
+            r#"
+            link = {{ rate = "100mbit", max-packet = "1500b" }}
+            scheduler = {{ kind = "cake", ack-filter = "{filter}" }}
+            class.a = {{}}
+            network.access = {{ between = ["s", "r"], private = true }}
+            network.bottleneck = {{ between = ["r", "d"], rate = "10mbit", delay = "10ms" }}
+            run.warm-up = "2s"
+            source = [{{ class = "a", model = "tcp", count = 2, packet = "500b", ack = "1500b",
+                        stagger = "100ms", path = ["s", "r", "d"] }}]
+            "#
+        ));
+        let summary = run(&plan, Nanos(10_000 * MS), 1).0;
+        let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
+        let filtered = summary.hops.iter().flat_map(|hop| &hop.classes);
+        let filtered = filtered.filter_map(|class| class.dropped.get("ack-filter")).sum::<u64>();
+        (hop.utilization, filtered)
+    };
+    let [off, on, aggressive] = ["off", "on", "aggressive"].map(used);
+    assert!(off.0 < 0.5 && off.1 == 0, "{off:?}");
+    for (used, filtered) in [on, aggressive] {
+        assert!(used > 0.9 && filtered > 1_000, "{used} {filtered}");
+    }
+}

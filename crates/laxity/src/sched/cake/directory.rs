@@ -38,6 +38,7 @@ impl Directory {
     }
 }
 
-fn key(class: ClassId, flow: FlowId) -> u64 {
+/// What tells a flow from those of all classes.
+pub(super) fn key(class: ClassId, flow: FlowId) -> u64 {
     u64::from(class.0) << 32 | u64::from(flow.0)
 }

@@ -9,11 +9,11 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Cake, CakeClass, CakeSettings, Diffserv, Isolation, mix};
+use super::{AckFilter, Cake, CakeClass, CakeSettings, Diffserv, Isolation, mix};
 use crate::aqm::Limit;
 use crate::aqm::tests::packet;
 use crate::link::Link;
-use crate::packet::{ClassId, Ecn, FlowId, HostId, Hosts, Packet};
+use crate::packet::{AckTag, ClassId, Ecn, FlowId, HostId, Hosts, Packet};
 use crate::scheduler::{DropReason, Scheduler, Withdraw};
 use crate::testing::gaps;
 use crate::units::{Nanos, Rate};
@@ -27,6 +27,7 @@ const DIFFSERV: [Diffserv; 5] = [
     Diffserv::Diffserv8,
     Diffserv::Precedence,
 ];
+const FILTERS: [AckFilter; 3] = [AckFilter::Off, AckFilter::On, AckFilter::Aggressive];
 const ISOLATION: [Isolation; 8] = [
     Isolation::Flowblind,
     Isolation::Srchost,
@@ -62,9 +63,11 @@ fn any_settings() -> impl Strategy<Value = CakeSettings> {
     ];
     let sorts = (prop::sample::select(&DIFFSERV[..]), prop::sample::select(&ISOLATION[..]));
     let rate = prop_oneof![100_000..3_000_000u64, 3_000_000..200_000_000u64];
-    let times = (rate, 1..30_000_000u64, prop::bool::ANY, prop::bool::ANY);
-    (sorts, times, limit, 1..4usize, 100..1500u32).prop_map(
-        |((diffserv, isolation), (rate, rtt, shapes, ingress), limit, sets, max_packet)| {
+    let times = (rate, 1..30_000_000u64, prop::bool::ANY);
+    let drops = (prop::bool::ANY, prop::sample::select(&FILTERS[..]));
+    (sorts, times, drops, limit, 1..4usize, 100..1500u32).prop_map(
+        |((diffserv, isolation), (rate, rtt, shapes), drops, limit, sets, max_packet)| {
+            let (ingress, ack_filter) = drops;
             let (rate, rtt, queues) = (Rate(rate), Nanos(rtt), sets * 8);
             CakeSettings {
                 diffserv,
@@ -75,6 +78,7 @@ fn any_settings() -> impl Strategy<Value = CakeSettings> {
                 limit,
                 queues,
                 ingress,
+                ack_filter,
                 max_packet,
             }
         },
@@ -83,15 +87,20 @@ fn any_settings() -> impl Strategy<Value = CakeSettings> {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Arrive { class: u32, flow: u32, length: u32 },
+    Arrive { class: u32, flow: u32, length: u32, ack: Option<(bool, u16)> },
     Send,
     Withdraw(usize),
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
-    let arrive = (0..5u32, 0..FLOWS, 1..=1500u32);
+    let ack = prop::option::of((prop::bool::weighted(0.8), 0..=AckTag::REACH));
+    let arrive = (0..5u32, 0..FLOWS, 1..=1500u32, ack);
     prop_oneof![
-        6 => arrive.prop_map(|(class, flow, length)| Step::Arrive { class, flow, length }),
+        6 => arrive.prop_map(|(class, flow, length, ack)| {
+            // Sets have room for as many flows.
+            let flow = if ack.is_some() { 0 } else { flow };
+            Step::Arrive { class, flow, length, ack }
+        }),
         5 => Just(Step::Send),
         1 => any::<usize>().prop_map(Step::Withdraw),
     ]
@@ -101,6 +110,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 #[derive(Debug, Default)]
 struct Counts {
     by_cobalt: usize,
+    superfluous: usize,
     beyond_limit: usize,
     marked: usize,
 }
@@ -114,13 +124,19 @@ fn side_by_side(
     let mut scheduler = Cake::new(classes(few), settings, seed).unwrap();
     let mut naive = Naive::new(settings, classes(few), seed);
     let (mut now, mut places, mut counts) = (Nanos::ZERO, BTreeMap::new(), Counts::default());
+    let mut numbered = [4_000; 5];
     for (handle, (gap, step)) in (0..).zip(steps) {
         now += Nanos(gap);
         let (mut dropped, mut expected) = (Drops::new(), Drops::new());
         let mut drops = |packet: Packet, reason| dropped.push((packet.handle, reason));
         match step {
-            Step::Arrive { class, flow, length } => {
-                let packet = packet(now, class, flow, length, handle);
+            Step::Arrive { class, flow, length, ack } => {
+                let ack = ack.map_or(AckTag::NONE, |(is_numbered, reach)| {
+                    let number = &mut numbered[class as usize];
+                    *number += u16::from(is_numbered);
+                    AckTag::new(*number, is_numbered, reach)
+                });
+                let packet = Packet { ack, ..packet(now, class, flow, length, handle) };
                 let (tin, ..) = scheduler.tin_and_key(&packet);
                 let ways = |side: usize, key| scheduler.tins[tin].ways(side, key);
                 naive.enqueue(now.0, packet, &ways, &mut expected);
@@ -144,9 +160,13 @@ fn side_by_side(
                 }
             }
         }
-        let is_cobalt = |(_, reason): &&(u64, DropReason)| *reason == DropReason::Cobalt;
-        counts.by_cobalt += dropped.iter().filter(is_cobalt).count();
-        counts.beyond_limit += dropped.iter().filter(|drop| !is_cobalt(drop)).count();
+        for (_, reason) in &dropped {
+            match reason {
+                DropReason::Cobalt => counts.by_cobalt += 1,
+                DropReason::AckFilter => counts.superfluous += 1,
+                _ => counts.beyond_limit += 1,
+            }
+        }
         prop_assert_eq!(dropped, expected);
         let backlog = scheduler.backlog();
         let bytes = naive.packets().map(|packet| u64::from(packet.length)).sum::<u64>();
@@ -175,7 +195,8 @@ fn overload(seed: u64, count: usize) -> impl Iterator<Item = (u64, Step)> {
         _ => {
             let [class, flow, length] = [8, 16, 24].map(|digit| (drawn >> digit) as u32);
             let (class, flow) = (class % 5, flow % FLOWS);
-            (0, Step::Arrive { class, flow, length: 200 + length % 1300 })
+            let ack = (flow == 0).then_some((length % 7 > 0, length as u16 % 4));
+            (0, Step::Arrive { class, flow, length: 200 + length % 1300, ack })
         }
     })
 }
@@ -192,11 +213,13 @@ fn an_overload_is_dropped_and_marked_as_described() {
             limit: Limit::Packets(400),
             queues: 16,
             ingress: seed % 2 == 1,
+            ack_filter: if seed % 3 == 1 { AckFilter::Aggressive } else { AckFilter::On },
             ..CakeSettings::USUAL
         };
         let counts = side_by_side(settings, false, seed, overload(seed, 8_000)).unwrap();
-        let Counts { by_cobalt, beyond_limit, marked } = counts;
-        assert!(by_cobalt > 20 && beyond_limit > 300 && marked > 20, "{isolation:?}: {counts:?}");
+        let Counts { by_cobalt, superfluous, beyond_limit, marked } = counts;
+        let is_managed = by_cobalt > 20 && superfluous > 100 && marked > 20;
+        assert!(is_managed && beyond_limit > 300, "{isolation:?}: {counts:?}");
     }
 }
 

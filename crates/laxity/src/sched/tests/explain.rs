@@ -12,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use super::conformance::{Any, Bench, all};
 use super::*;
 use crate::explain::{Cause, Part, Rule, Wait, Witness};
-use crate::packet::Ecn;
+use crate::packet::{AckTag, Ecn};
 use crate::scheduler::{Backlog, Dispatch, DropSink};
 
 /// What was asked of a scheduler, and what came of it.
@@ -101,7 +101,9 @@ fn confirm(name: &str, scheduler: Any, arrivals: &[Arrival]) -> Vec<Rule> {
         // Marked from the start, so that no queue marks it.
         let ecn = if handle % 3 == 0 { Ecn::Experienced } else { Ecn::NotCapable };
         let class = ClassId(class);
-        let packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
+        let arrival = now;
+        let ack = AckTag::NONE;
+        let packet = Packet { class, flow, length, demoted, ecn, ack, arrival, handle };
         bench.enqueue(now, packet);
     }
     bench.send_until(now, Nanos::MAX);

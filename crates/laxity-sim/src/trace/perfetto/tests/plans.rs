@@ -145,7 +145,7 @@ fn a_replayed_link_is_traced_over_a_reload() {
         arrival(100),
         arrival(200),
         arrival(300),
-        Step::Reload { time: Nanos(400), kept: vec![kept(1, 1), kept(2, 0)] },
+        Step::Reload { time: Nanos(400), introduced: vec![], kept: vec![kept(1, 1), kept(2, 0)] },
         choice(0),
         choice(9),
     ];

@@ -8,7 +8,7 @@ use rand_pcg::rand_core::Rng;
 
 use crate::aqm::Limit;
 use crate::packet::{HostId, Hosts, Packet};
-use crate::sched::cake::{CakeClass, CakeSettings, Diffserv, Isolation};
+use crate::sched::cake::{AckFilter, CakeClass, CakeSettings, Diffserv, Isolation};
 use crate::scheduler::DropReason;
 
 /// The handles of packets that are dropped, with reasons.
@@ -170,12 +170,19 @@ impl Naive {
             (self.next, self.failsafe) = (now, now);
         }
         tin.flows[queue].packets.push_back(packet);
+        let filtered = filter(tin, &packet, self.settings.ack_filter);
         if tin.decaying.contains(&queue) || !tin.is_listed(queue) {
             tin.leave_lists(queue);
             tin.new.push_back(queue);
             tin.flows[queue].deficit = tin.credit(queue);
         } else if tin.old.contains(&queue) {
             tin.flows[queue].bulk = true;
+        }
+        if let Some(ack) = filtered {
+            if self.settings.ingress {
+                self.charge(now, number, ack.length, false);
+            }
+            drops.push((ack.handle, DropReason::AckFilter));
         }
         while self.exceeds_limit() {
             let most = |flow: &NaiveFlow| {
@@ -373,6 +380,29 @@ impl Naive {
             flow.packets.retain(|packet| packet.handle != handle);
         }
     }
+}
+
+/// Takes out the first acknowledgement that a packet makes superfluous, if there are as many as the
+/// filter asks for.
+fn filter(tin: &mut NaiveTin, packet: &Packet, filter: AckFilter) -> Option<Packet> {
+    let least = match filter {
+        AckFilter::Off => return None,
+        AckFilter::On => 2,
+        AckFilter::Aggressive => 1,
+    };
+    let numbers: Vec<u16> = packet.ack.superfluous().collect();
+    let is_superfluous = |other: &&Packet| {
+        let is_same_flow = (other.class, other.flow) == (packet.class, packet.flow);
+        is_same_flow && other.ack.number().is_some_and(|number| numbers.contains(&number))
+    };
+    let queued = tin.flows.iter().flat_map(|flow| &flow.packets);
+    let mut superfluous: Vec<Packet> = queued.filter(is_superfluous).copied().collect();
+    superfluous.sort_by_key(|packet| packet.handle);
+    let first = *superfluous.first().filter(|_| superfluous.len() >= least)?;
+    for flow in &mut tin.flows {
+        flow.packets.retain(|packet| packet.handle != first.handle);
+    }
+    Some(first)
 }
 
 enum Taken {
