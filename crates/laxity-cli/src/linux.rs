@@ -61,6 +61,9 @@ impl From<LiveError> for Failure {
             | LiveError::OneLink
             | LiveError::XdpRouters
             | LiveError::XdpWire
+            | LiveError::UnequalThreads(..)
+            | LiveError::HostThreads
+            | LiveError::LedgerThreads
             | LiveError::ArrivingRate
             | LiveError::UnheardRate
             | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),

@@ -47,6 +47,7 @@ pub mod server;
 pub mod status;
 pub mod watch;
 mod worker;
+mod workers;
 
 pub use autorate::FoundRate;
 pub use bridge::{Bridge, Forwarding, Recorder, Way, WayMeasurement};

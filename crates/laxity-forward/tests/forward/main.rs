@@ -7,6 +7,7 @@ mod hosts;
 mod many;
 mod replay;
 mod theorem;
+mod threads;
 mod times;
 mod why;
 mod world;

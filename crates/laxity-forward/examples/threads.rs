@@ -1,0 +1,107 @@
+//! How many packets one thread forwards, and how many two forward together over one link.
+//!
+//! Without interfaces: each thread takes in batches of 32 of the smallest frames, of 64 flows in
+//! five classes under EDF, and sends them. "fast" is a link that is faster than all of them, so that
+//! threads give their share back and take it again with every batch; "full" one that always has
+//! packets queued, of which each sends as many as it may. Rounds take turns, and the best counts.
+
+use std::path::Path;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use laxity::packet::Ecn;
+use laxity::units::Nanos;
+use laxity_engine::RateShare;
+use laxity_forward::{Event, Forwarder, Frame, Settings};
+use laxity_plan::Plan;
+use laxity_plan::matching::{Headers, IpHeaders, Ports};
+
+const ROUNDS: usize = 7;
+const ROUND: Duration = Duration::from_millis(400);
+const BATCH: u64 = 32;
+const LENGTH: u32 = 60;
+/// Packets that a thread keeps queued where the link is full.
+const QUEUED: usize = 4_096;
+
+fn plan(rate: &str, threads: u16) -> Plan {
+    let text = format!(
+        "version = 1\nlink = {{ rate = \"{rate}\", threads = {threads} }}\nscheduler.kind = \"edf\"\n\
+         [class.a]\nmatch = \"udp dport 1\"\n[class.b]\nmatch = \"udp dport 2\"\n\
+         [class.c]\nmatch = \"udp dport 3\"\n[class.d]\nmatch = \"udp dport 4\"\n[class.rest]\n"
+    );
+    Plan::parse(&text, "plan", Path::new(".")).expect("a plan")
+}
+
+fn frame(number: u64, thread: u64) -> Frame {
+    let address = |last: u64| std::net::Ipv4Addr::from(0x0a00_0000 + last as u32).into();
+    let flow = (number % 64) * 2 + thread;
+    let (source, destination) = (address(flow), address(1_000));
+    let ip = IpHeaders { source, destination, protocol: 17, dscp: 0, ecn: 0 };
+    let ports = Ports { source: 1_000 + flow as u16, destination: (number % 5) as u16 };
+    let headers = Headers { ip: Some(ip), ports: Some(ports), ..Headers::default() };
+    Frame { headers, ecn: Ecn::NotCapable, length: LENGTH, handle: number }
+}
+
+/// Packets that a thread sends in a round.
+fn forward(mut forwarder: Forwarder, thread: u64, begin: &Barrier, is_full: bool) -> u64 {
+    let frames: Vec<_> = (0..64 * BATCH).map(|number| frame(number, thread)).collect();
+    let mut batches = frames.chunks(BATCH as usize).cycle();
+    let mut sent = 0;
+    begin.wait();
+    let start = Instant::now();
+    loop {
+        let passed = start.elapsed();
+        if passed >= ROUND {
+            return sent;
+        }
+        let now = Nanos(passed.as_nanos() as u64);
+        let mut sink = |event: &Event| sent += u64::from(matches!(event, Event::Sent(_)));
+        let takes = if is_full { QUEUED } else { 1 };
+        while forwarder.backlog().packets < takes {
+            let Some(batch) = batches.next() else { return sent };
+            forwarder.arrive_together(now, batch, &mut sink);
+        }
+        forwarder.poll(now, &mut sink);
+    }
+}
+
+/// Millions of packets a second of so many threads together.
+fn round(rate: &str, threads: u16, is_full: bool) -> f64 {
+    let plan = plan(rate, threads);
+    let shares = plan
+        .link
+        .threads
+        .map_or_else(Vec::new, |threads| RateShare::of_link(threads.rate, threads.count));
+    let mut shares = shares.into_iter();
+    let begin = Barrier::new(threads.into());
+    let sent: u64 = std::thread::scope(|scope| {
+        let start = |thread| {
+            let forwarder = Forwarder::new(plan.clone(), Settings::default()).expect("a link");
+            let forwarder = match shares.next() {
+                Some(share) => forwarder.sharing(share),
+                None => forwarder,
+            };
+            let begin = &begin;
+            scope.spawn(move || forward(forwarder, thread, begin, is_full))
+        };
+        let threads: Vec<_> = (0..u64::from(threads)).map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it counts")).sum()
+    });
+    sent as f64 / ROUND.as_secs_f64() / 1e6
+}
+
+fn main() {
+    for (name, rate, is_full) in [("fast", "1000gbit", false), ("full", "1000gbit", true)] {
+        let mut best = [0.0f64; 2];
+        for _ in 0..ROUNDS {
+            for (threads, best) in [1, 2].into_iter().zip(&mut best) {
+                *best = best.max(round(rate, threads, is_full));
+            }
+        }
+        let [one, two] = best;
+        println!(
+            "{name}: {one:.2} million/s by one thread, {two:.2} by two: {:.2} times",
+            two / one
+        );
+    }
+}
