@@ -13,6 +13,7 @@
 //! | `autorate` | the rate of a link that nobody knows, found while frames are forwarded |
 //! | [`routers`] | nodes of a network |
 //! | `worker` | the thread that runs either, and the ring in which it tells events |
+//! | `workers` | the threads that serve a link together |
 //! | [`daemon`] | either as a process |
 //! | [`process`] | signals, privileges, reloads, interfaces that come and go |
 //! | [`mod@file`] | ledgers, captures and reports |

@@ -6,6 +6,7 @@ mod failing;
 pub(crate) mod link;
 mod programs;
 mod soak;
+mod threads;
 
 use std::io::{BufReader, Read};
 use std::net::UdpSocket;
