@@ -1,7 +1,7 @@
 //! Frames that are spread over the backends of several threads.
 
-use laxity_linux::frames::{Backend, Side};
 use laxity_linux::Error;
+use laxity_linux::frames::{Backend, Side};
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{Mmsg, Options, Packets, Receive, Ring};
 
@@ -35,7 +35,7 @@ fn flows<R: Receive>(backend: &mut Packets<R>, at: Side) -> Vec<u16> {
     flows
 }
 
-fn every_frame_comes_once<R: Receive>(
+fn every_frame_comes_once<R: Receive + Send>(
     spread: fn([&Interface; 2], &Options, u16) -> Result<Vec<Packets<R>>, Error>,
 ) {
     let Some((here, [a, b])) = taps(1500) else { return };

@@ -30,7 +30,11 @@ fn what_threads_cannot_keep_together_is_refused() {
     for (link, rest, says) in [
         ("threads = 0", "", "`threads` is zero"),
         ("threads = 65", "", "`threads` is 65"),
-        ("threads = 2", "upper-limit = '2mbit'", "several `threads`, and `upper-limit` of class `a`"),
+        (
+            "threads = 2",
+            "upper-limit = '2mbit'",
+            "several `threads`, and `upper-limit` of class `a`",
+        ),
         ("threads = 2\ndelay = '1ms'", "", "several `threads`, and a wire to be emulated"),
         ("threads = 2", "[network.ab]\nfrom = 'a'\nto = 'b'", "several `threads`, and a network"),
     ] {
