@@ -35,9 +35,10 @@ fn flows<R: Receive>(backend: &mut Packets<R>, at: Side) -> Vec<u16> {
     flows
 }
 
-fn every_frame_comes_once<R: Receive + Send>(
-    spread: fn([&Interface; 2], &Options, u16) -> Result<Vec<Packets<R>>, Error>,
-) {
+/// Opens backends.
+type Spread<B> = fn([&Interface; 2], &Options, u16) -> Result<Vec<B>, Error>;
+
+fn every_frame_comes_once<R: Receive + Send>(spread: Spread<Packets<R>>) {
     let Some((here, [a, b])) = taps(1500) else { return };
     let ends = ends(&here);
     let options = Options { frames: 256, ..Options::default() };
