@@ -2,7 +2,7 @@
 //!
 //! Each thread has a scheduler of its own and sends at a [`RateShare`] of the link's rate. A share
 //! is held by a thread only while it has something to send; what nobody holds lies in a pool.
-//! Threads meet in two words of memory: nobody waits for anybody, and no thread balances others.
+//! Threads meet in two words of memory: no thread waits for another, and no thread balances others.
 //!
 //! - A thread that gets something to send counts as busy and takes what lies in the pool, up to an
 //!   equal share of all busy threads.
@@ -24,7 +24,7 @@
 //!
 //! **A thread with something to send is short for no longer than a largest packet takes at the
 //! least share**, if no thread is late. In that time each of the others begins a packet or has sent
-//! its last one, since all send at the least share or faster. It then holds at most the least
+//! its last one, since all send at their least share or faster. It then holds at most the least
 //! share, and so does who becomes busy meanwhile. What is left of the link is the least share or
 //! more.
 
@@ -105,7 +105,7 @@ impl RateShare {
     /// The most threads that a link is shared among.
     pub const MOST: u16 = 64;
 
-    /// Shares of a link's rate for so many threads, at least one and at most [`MOST`](Self::MOST).
+    /// Shares of a link's rate for this many threads, at least one and at most [`MOST`](Self::MOST).
     /// The rate is at most [`Rate::LIMIT`].
     pub fn of_link(rate: Rate, threads: u16) -> Vec<RateShare> {
         let threads = threads.clamp(1, Self::MOST);
@@ -129,7 +129,7 @@ impl RateShare {
         (0..threads).map(share).collect()
     }
 
-    /// The share that each of so many threads can count on.
+    /// The share that each of this many threads can count on.
     pub fn least(rate: Rate, threads: u16) -> Rate {
         Rate(rate.0 / u64::from(threads.max(1)))
     }

@@ -61,7 +61,7 @@ fn forward(mut forwarder: Forwarder, thread: u64, begin: &Barrier, batch: usize)
     }
 }
 
-/// Millions of packets a second of so many threads together.
+/// Millions of packets a second of this many threads together.
 fn round(threads: u16, batch: usize) -> f64 {
     let plan = plan(threads);
     let shares = plan

@@ -170,8 +170,8 @@ impl Forwarder {
     }
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None`
-    /// if nothing is queued or under way, and others have its share of the rate. What is sent at once is at most what the link takes in
-    /// the catch-up, and a packet.
+    /// if nothing is queued or under way, and others have its share of the rate. What is sent at
+    /// once is at most what the link takes in the catch-up, and a packet.
     pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
         let now = gate::advance(&mut self.now, now);
         loop {

@@ -95,8 +95,8 @@ impl Outlet {
         Ok(from)
     }
 
-    /// Nothing may be sent before `due`, if ever: others get its share of the rate if the line is free
-    /// before, and as soon as it is. Until then says when that is.
+    /// Nothing may be sent before `due`, if ever: others get its share of the rate if the line is
+    /// free before, and as soon as it is. Until then says when that is.
     pub(crate) fn rest(&mut self, due: Option<Nanos>, now: Nanos) -> Option<Nanos> {
         let ended = self.free_at();
         let share = self.share.as_mut().filter(|share| share.is_busy())?;

@@ -90,9 +90,9 @@ impl<R: Receive> Packets<R> {
         Packets::over(ends.into_iter().collect::<Result<_, _>>()?, options)
     }
 
-    /// Opens sockets for several threads: as many backends as there are to be, among which the frames
-    /// of both interfaces are spread by flow. The two directions of a flow go to the same one. A
-    /// backend of these cannot go on with an interface that was removed and has come back.
+    /// Opens sockets for several threads: as many backends as there are to be, among which the
+    /// frames of both interfaces are spread by flow. The two directions of a flow go to the same
+    /// one. A backend of these cannot go on with an interface that was removed and has come back.
     ///
     /// # Errors
     /// As [`open`](Self::open).

@@ -65,8 +65,8 @@ pub struct Xdp {
 struct End {
     /// Set when all sockets are there.
     _hold: Option<Arc<Hold>>,
-    /// One for each queue in which frames arrive, or of several threads those of this one; the first
-    /// sends.
+    /// One for each queue in which frames arrive, or of several threads those of this one; the
+    /// first sends.
     queues: Vec<Queue>,
     queued: VecDeque<Handle>,
     statistics: Statistics,
@@ -92,8 +92,8 @@ impl Xdp {
         Ok(xdp)
     }
 
-    /// Opens sockets for several threads: as many backends as there are to be, each with some queues
-    /// of both interfaces, at least one.
+    /// Opens sockets for several threads: as many backends as there are to be, each with some
+    /// queues of both interfaces, at least one.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if an interface has fewer queues.

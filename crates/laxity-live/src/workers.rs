@@ -24,7 +24,7 @@ impl<P: Send + 'static> Workers<P> {
         Workers(all)
     }
 
-    /// Has every thread follow another plan, of which there is one for each.
+    /// Has every thread follow another plan; there is one for each.
     ///
     /// A thread may have to send a packet first that the plan does not allow. The first one refuses
     /// the plan then, and nothing has changed; of the others it is waited for.

@@ -173,7 +173,7 @@ impl LinkSpec {
         Rate(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
     }
 
-    /// Its rate as a whole, of which `rate` may be the share of a thread.
+    /// Its rate as a whole. `rate` may be the share of a thread in it.
     pub fn whole_rate(&self) -> Rate {
         self.threads.map_or(self.rate, |threads| threads.rate)
     }

@@ -75,8 +75,8 @@ proptest! {
         prop_assert!(sent.iter().all(|packet| packet.rate >= least));
     }
 
-    /// Of threads that are never late, none is short for longer than a packet takes at the least
-    /// share, whoever comes and goes meanwhile.
+    /// Of threads that are never late, none is short for longer than a packet takes at that
+    /// share, if others come and go meanwhile.
     #[test]
     fn who_is_punctual_is_short_for_a_packet_at_most(
         threads in 2u16..6,

@@ -112,7 +112,7 @@ fn on_the_link(plan: &Plan, threads: &[Thread]) -> Vec<OnTheLink> {
     sent.into_iter().map(&mut on_it).collect()
 }
 
-/// The same plan for a link of so many threads, each of which can count on the rate that it has.
+/// The same plan for a link of this many threads, each of which can count on the rate that it has.
 fn with_threads(case: &Case, threads: u64) -> Plan {
     let rate = case.plan.link.rate.0;
     let written = format!("rate = \"{rate}bit\"\n");
@@ -188,8 +188,8 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Whatever the others send and however late all are, a packet leaves the link within its bound,
-    /// what its own thread was late, and what others handed over late.
+    /// Whatever the others send and however late all are, a packet leaves the link within its
+    /// bound, what its own thread was late, and what others handed over late.
     #[test]
     fn no_packet_is_later_than_its_bound_beside_other_threads(seed: u64, late in 0..2usize) {
         for discipline in promising() {

@@ -16,8 +16,8 @@ pub struct Options {
     pub bypass_qdisc: bool,
     /// Let the kernel stamp arriving frames. In the first milliseconds it may stamp none.
     pub stamps: bool,
-    /// Receive nothing before frames are [spread](crate::packet::Packets::spread) over this and other
-    /// sockets.
+    /// Receive nothing before frames are [spread](crate::packet::Packets::spread) over this and
+    /// other sockets.
     pub spread: bool,
 }
 
