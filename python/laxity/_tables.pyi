@@ -198,6 +198,8 @@ Link = TypedDict(
         "rate-trace": str,
         # Packets that are held up on this wire and passed by those behind them. Default none.
         "reorder": Reorder,
+        # How many threads serve it in `live`, up to 64, each with a scheduler of its own and the flows that fall to it. The plan is proved for what one of them can count on, its part of the rate. Default 1.
+        "threads": int,
     },
     total=False,
 )

@@ -66,6 +66,9 @@ impl From<LiveError> for Failure {
             | LiveError::OneLink
             | LiveError::XdpRouters
             | LiveError::XdpWire
+            | LiveError::UnequalThreads(..)
+            | LiveError::HostThreads
+            | LiveError::LedgerThreads
             | LiveError::ArrivingRate
             | LiveError::UnheardRate
             | LiveError::NoReservations

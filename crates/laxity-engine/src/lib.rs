@@ -47,12 +47,16 @@
 //! - [`Settings::pace`] is the rate of a link, or the sink by how long it takes.
 //! - [`Engine::shutdown`] loses nothing and gives the scheduler, the sink and the
 //!   [`Statistics`] back. If anything panics it says so, and so do producers' calls.
+//!
+//! Several schedulers on threads of their own may send over one link: [`RateShare`] moves its rate
+//! to those that have packets.
 #![deny(missing_docs)]
 
 mod engine;
 mod handle;
 mod lane;
 mod producer;
+mod rate_pool;
 mod settings;
 mod sink;
 mod statistics;
@@ -65,6 +69,7 @@ mod worker;
 pub use engine::{Engine, WorkerPanic};
 pub use handle::{EngineStopped, Handle, PaceError};
 pub use producer::{Producer, Refusal, SendError};
+pub use rate_pool::{Grant, RateShare};
 pub use settings::{Pace, Settings, StartError};
 pub use sink::Sink;
 pub use statistics::Statistics;

@@ -8,6 +8,9 @@ mod engines;
 mod floods;
 #[cfg(loom)]
 mod loom;
+#[cfg(not(loom))]
+mod rates;
+mod sums;
 
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::{Dispatch, DropReason};

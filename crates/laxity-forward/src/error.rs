@@ -29,6 +29,12 @@ pub enum Refusal {
          take them out"
     )]
     Disturbed,
+    /// Another rate is to be shared among threads, or among more or fewer.
+    #[error(
+        "the plan has other `threads`, or another `rate` for them: several threads keep to what they share; end the \
+         link, and start it with this plan"
+    )]
+    Threads,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
     OfNetworks(&'static str),

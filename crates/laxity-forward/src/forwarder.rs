@@ -4,6 +4,7 @@ use laxity::packet::{AckTag, Ecn, Packet};
 use laxity::port::{Account, Books};
 use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
 use laxity::units::{Nanos, Rate};
+use laxity_engine::RateShare;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
@@ -107,6 +108,14 @@ impl Forwarder {
         })
     }
 
+    /// The same beside others on threads of their own: its plan is of a link that several
+    /// [threads](laxity_plan::model::LinkSpec::threads) serve, of whose whole rate this is a share.
+    /// All of them have the same clock.
+    pub fn sharing(mut self, share: RateShare) -> Self {
+        self.outlet.share(share, patience(&self.followed.plan));
+        self
+    }
+
     /// A frame has arrived: it is queued, or dropped at once.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
         let found = self.followed.sort(&frame.headers, sink);
@@ -165,8 +174,8 @@ impl Forwarder {
     }
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None`
-    /// if nothing is queued or under way. What is sent at once is at most what the link takes in
-    /// the catch-up, and a packet.
+    /// if nothing is queued or under way, and others have its share of the rate. What is sent at
+    /// once is at most what the link takes in the catch-up, and a packet.
     pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
         let now = gate::advance(&mut self.now, now);
         loop {
@@ -174,8 +183,14 @@ impl Forwarder {
                 sink(&Event::Delivered(delivered));
             }
             match self.outlet.due() {
-                Some(due) if due <= now => self.choose(due, now, sink),
-                due => return due.into_iter().chain(self.under_way.next_due()).min(),
+                Some(due) if due <= now => match self.outlet.begin(due, now) {
+                    Ok(begin) => self.choose(begin, now, sink),
+                    Err(again) => return Some(again),
+                },
+                due => {
+                    let rests = self.outlet.rest(due, now);
+                    return due.into_iter().chain(rests).chain(self.under_way.next_due()).min();
+                }
             }
         }
     }
@@ -274,6 +289,11 @@ impl Forwarder {
     pub fn backlog(&self) -> Backlog {
         self.followed.port.scheduler().backlog()
     }
+}
+
+/// How long bounds of a plan count on a thread without its share of the rate.
+pub(crate) fn patience(plan: &Plan) -> Nanos {
+    plan.link.threads.map_or(Nanos::ZERO, |threads| threads.patience(plan.link.max_packet))
 }
 
 /// Lets go of what a scheduler drops, and tells.

@@ -3,6 +3,7 @@
 use laxity::link::Link;
 use laxity::pacer::Pacer;
 use laxity::units::{Nanos, Rate};
+use laxity_engine::{Grant, RateShare};
 
 /// The link as its sender keeps it.
 ///
@@ -16,7 +17,11 @@ use laxity::units::{Nanos, Rate};
 /// Where the line is emulated, nothing real is behind the sender: a packet leaves the line at the
 /// time that the pacer counts, but not before it could have if it had been sent when it arrived.
 /// Arrears come about only by packets that arrived while the sender was late.
-#[derive(Clone, Debug)]
+///
+/// Where other threads send over the same link, both send at a share of its rate, which changes
+/// between packets. It is given back when the line has sent what was sent at it. The time in which
+/// there is none counts as lost as far as it is more than the `patience` that bounds count on.
+#[derive(Debug)]
 pub(crate) struct Outlet {
     pacer: Pacer,
     line: Link,
@@ -25,6 +30,8 @@ pub(crate) struct Outlet {
     ready: Option<Nanos>,
     /// How long the link could have sent and did not, since it was last idle.
     lost: Nanos,
+    share: Option<RateShare>,
+    patience: Nanos,
 }
 
 /// How a packet is sent.
@@ -37,11 +44,28 @@ pub(crate) struct Start {
 /// A time in which a link does not send ends up to so much before it is said to be free.
 const ROUNDING: Nanos = Nanos(1);
 
+/// Where a thread's share of the rate is short it looks again after this time. It is longer than
+/// threads keep a core busy before they are due: the others may need that.
+const LOOK_AGAIN: Nanos = Nanos(50_000);
+
 impl Outlet {
     /// Of an idle link, behind which a line like it is, real or emulated.
     pub(crate) fn new(link: Link, catch_up: Nanos, is_emulated: bool) -> Self {
         let pacer = Pacer::over(link.clone(), catch_up);
-        Outlet { pacer, line: link, is_emulated, ready: None, lost: Nanos::ZERO }
+        Outlet {
+            pacer,
+            line: link,
+            is_emulated,
+            ready: None,
+            lost: Nanos::ZERO,
+            share: None,
+            patience: Nanos::ZERO,
+        }
+    }
+
+    /// Sends at a share of a rate from now on. Bounds count on this time without it.
+    pub(crate) fn share(&mut self, share: RateShare, patience: Nanos) {
+        (self.share, self.patience) = (Some(share), patience);
     }
 
     /// When the link may start the next packet.
@@ -49,11 +73,53 @@ impl Outlet {
         self.ready.map(|ready| ready.max(self.pacer.free_at()))
     }
 
+    /// When the packet starts that could at `due`, which is by now: then, or as soon as there is
+    /// rate for it.
+    ///
+    /// # Errors
+    /// If that is not yet: when to ask again.
+    pub(crate) fn begin(&mut self, due: Nanos, now: Nanos) -> Result<Nanos, Nanos> {
+        let ended = self.free_at();
+        let Some(share) = &mut self.share else { return Ok(due) };
+        let Some(Grant { rate, from }) = share.ask(due, ended) else {
+            return Err(now + LOOK_AGAIN);
+        };
+        if from > now {
+            return Err(from);
+        }
+        if rate != self.line.rate() {
+            self.set_rate(rate);
+        }
+        let waited = from.saturating_sub(due);
+        self.lost = self.lost.saturating_add(waited.saturating_sub(self.patience));
+        Ok(from)
+    }
+
+    /// Nothing may be sent before `due`, if ever: others get its share of the rate if the line is
+    /// free before, and as soon as it is. Until then says when that is.
+    pub(crate) fn rest(&mut self, due: Option<Nanos>, now: Nanos) -> Option<Nanos> {
+        let ended = self.free_at();
+        let share = self.share.as_mut().filter(|share| share.is_busy())?;
+        if due.is_some_and(|due| due <= ended) {
+            return None;
+        }
+        if ended > now {
+            return Some(ended);
+        }
+        share.rest(ended);
+        None
+    }
+
+    /// When all that was sent has left.
+    fn free_at(&self) -> Nanos {
+        self.pacer.free_at().max(self.line.free_at())
+    }
+
     /// A packet arrives while nothing is queued: if nothing is on its way either, whatever was late
     /// is over.
     pub(crate) fn arrives_alone(&mut self, now: Nanos) {
         self.ready = None;
-        if self.pacer.free_at().max(self.line.free_at()) <= now {
+        if self.free_at() <= now {
             self.lost = Nanos::ZERO;
         }
     }
@@ -93,11 +159,14 @@ impl Outlet {
         Start { departure, late: self.lost.saturating_add(behind) }
     }
 
-    /// Goes on as another link, with a line behind it that is emulated or not.
-    pub(crate) fn change_to(&mut self, link: Link, is_emulated: bool) {
-        self.pacer.change_to(link.clone());
-        self.line.change_to(link);
-        self.is_emulated = is_emulated;
+    /// Goes on as another link, with a line behind it that is emulated or not. Where it is shared,
+    /// the rate stays what it is.
+    pub(crate) fn change_to(&mut self, link: Link, is_emulated: bool, patience: Nanos) {
+        (self.is_emulated, self.patience) = (is_emulated, patience);
+        if self.share.is_none() {
+            self.pacer.change_to(link.clone());
+            self.line.change_to(link);
+        }
     }
 
     /// The link's rate.

@@ -10,7 +10,7 @@ use laxity_plan::classify::Conversation;
 use crate::cache::Classification;
 use crate::error::Refusal;
 use crate::event::{Event, Sink};
-use crate::forwarder::{Forwarder, drops};
+use crate::forwarder::{Forwarder, drops, patience};
 use crate::gate;
 use crate::prepared::PreparedPlan;
 use crate::queued::QueuedPacket;
@@ -41,6 +41,9 @@ impl Forwarder {
         sink: Sink<'_>,
     ) -> Result<(), Refusal> {
         let now = gate::advance(&mut self.now, now);
+        if self.followed.plan.link.threads != next.plan.link.threads {
+            return Err(Refusal::Threads);
+        }
         let mut introduced = Vec::new();
         let kept = self.classes_under(next, &mut |event| introduced.push(*event))?;
         mem::swap(&mut self.followed, next);
@@ -61,7 +64,7 @@ impl Forwarder {
             port.take_over(packet.arrival, packet, &mut drops(held, now, sink));
         }
         let oldest = held.oldest().map(|queued| queued.packet.arrival);
-        outlet.change_to(plan.link.transmitter(), plan.link.wire.is_some());
+        outlet.change_to(plan.link.transmitter(), plan.link.wire.is_some(), patience(plan));
         outlet.changes_hands(now, port.next_ready(now), oldest);
         Ok(())
     }

@@ -13,11 +13,13 @@
 //! index are bound anew without it.
 
 mod batch;
+mod filter;
 mod mmsg;
 mod options;
 mod queueing;
 mod ring;
 mod socket;
+mod spread;
 mod tap;
 mod transmitter;
 
@@ -86,6 +88,28 @@ impl<R: Receive> Packets<R> {
     pub fn open(interfaces: [&Interface; 2], options: &Options) -> Result<Self, Error> {
         let ends = interfaces.map(|interface| End::open(interface, options));
         Packets::over(ends.into_iter().collect::<Result<_, _>>()?, options)
+    }
+
+    /// Opens sockets for several threads: as many backends as there are to be, among which the
+    /// frames of both interfaces are spread by flow. The two directions of a flow go to the same
+    /// one. A backend of these cannot go on with an interface that was removed and has come back.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn spread(
+        interfaces: [&Interface; 2],
+        options: &Options,
+        count: u16,
+    ) -> Result<Vec<Self>, Error> {
+        let options = Options { spread: true, ..options.clone() };
+        let open = |_| Packets::open(interfaces, &options);
+        let backends: Vec<Self> = (0..count).map(open).collect::<Result<_, _>>()?;
+        for (end, interface) in interfaces.iter().enumerate() {
+            let sockets = backends.iter().map(|backend| backend.ends[end].receiver.descriptor());
+            let spread = spread::spread(&sockets.collect::<Vec<_>>());
+            spread.doing(format!("spread frames of {} over several threads", interface.name))?;
+        }
+        Ok(backends)
     }
 
     fn over(ends: Vec<End<R>>, options: &Options) -> Result<Self, Error> {

@@ -20,6 +20,7 @@ mod rings;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use crate::error::{Error, refused};
 use crate::frames::{BATCH, Backend, Handle, Pool, Port, Side, Statistics};
@@ -62,13 +63,20 @@ pub struct Xdp {
 /// An interface.
 #[derive(Debug)]
 struct End {
-    /// Takes frames to the queues' sockets as long as it is open.
-    _program: OwnedFd,
-    /// One for each queue in which frames arrive; the first sends.
+    /// Set when all sockets are there.
+    _hold: Option<Arc<Hold>>,
+    /// One for each queue in which frames arrive, or of several threads those of this one; the
+    /// first sends.
     queues: Vec<Queue>,
     queued: VecDeque<Handle>,
     statistics: Statistics,
-    /// Held for what it makes the interface do.
+}
+
+/// What makes an interface give its frames, as long as it is open.
+#[derive(Debug)]
+struct Hold {
+    /// Takes frames to the queues' sockets.
+    _program: OwnedFd,
     _promiscuous: Option<OwnedFd>,
 }
 
@@ -79,6 +87,41 @@ impl Xdp {
     /// # Errors
     /// Without the capabilities; if an MTU is too large; if an interface has a program already.
     pub fn open(interfaces: [&Interface; 2], options: &Options) -> Result<Self, Error> {
+        let mut xdp = Xdp::of_thread(interfaces, options, [0, 1])?;
+        hold(interfaces, options, std::slice::from_mut(&mut xdp))?;
+        Ok(xdp)
+    }
+
+    /// Opens sockets for several threads: as many backends as there are to be, each with some
+    /// queues of both interfaces, at least one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if an interface has fewer queues.
+    pub fn spread(
+        interfaces: [&Interface; 2],
+        options: &Options,
+        count: u16,
+    ) -> Result<Vec<Self>, Error> {
+        for interface in interfaces {
+            let queues = interface.receive_queues;
+            if queues < count.into() {
+                let why =
+                    format!("its frames arrive in {queues} queues, and there are {count} threads");
+                return Err(refused(format!("open {} with AF_XDP", interface.name), why));
+            }
+        }
+        let open = |thread| Xdp::of_thread(interfaces, options, [thread, count.into()]);
+        let mut all: Vec<Xdp> = (0..count.into()).map(open).collect::<Result<_, _>>()?;
+        hold(interfaces, options, &mut all)?;
+        Ok(all)
+    }
+
+    /// The sockets of a thread, by its number and how many there are.
+    fn of_thread(
+        interfaces: [&Interface; 2],
+        options: &Options,
+        thread: [u32; 2],
+    ) -> Result<Self, Error> {
         for interface in interfaces {
             if interface.largest_frame() > LARGEST {
                 let largest = LARGEST - (interface.largest_frame() - interface.mtu as usize);
@@ -88,9 +131,9 @@ impl Xdp {
         }
         let small = interfaces.iter().all(|interface| interface.largest_frame() <= LARGEST - 2048);
         let pool = Pool::new(2, options.frames, if small { 2048 } else { 4096 })?;
-        let first = End::open(interfaces[0], &pool, None, options)?;
+        let first = End::open(interfaces[0], &pool, None, options, thread)?;
         let shared = first.queues[0].socket();
-        let second = End::open(interfaces[1], &pool, Some(shared), options)?;
+        let second = End::open(interfaces[1], &pool, Some(shared), options, thread)?;
         let mut xdp = Xdp { ends: [first, second], pool };
         for side in Side::BOTH {
             xdp.ends[side.index()].fill(&mut xdp.pool, side.into());
@@ -99,28 +142,37 @@ impl Xdp {
     }
 }
 
+/// Has the interfaces give their frames to the sockets of all threads.
+fn hold(interfaces: [&Interface; 2], options: &Options, all: &mut [Xdp]) -> Result<(), Error> {
+    for (end, interface) in interfaces.into_iter().enumerate() {
+        let queues = (0..interface.receive_queues as usize).map(|number| {
+            let thread = &all[number % all.len()];
+            thread.ends[end].queues[number / all.len()].socket()
+        });
+        let program = program::attach(interface, queues, options.native)?;
+        let hold = || crate::packet::hold_promiscuous(interface);
+        let promiscuous = options.promiscuous.then(hold).transpose()?;
+        let hold = Arc::new(Hold { _program: program, _promiscuous: promiscuous });
+        all.iter_mut().for_each(|thread| thread.ends[end]._hold = Some(hold.clone()));
+    }
+    Ok(())
+}
+
 impl End {
     fn open(
         interface: &Interface,
         pool: &Pool,
         shared: Option<BorrowedFd<'_>>,
         options: &Options,
+        [thread, threads]: [u32; 2],
     ) -> Result<Self, Error> {
         let mut queues: Vec<Queue> = Vec::new();
-        for number in 0..interface.receive_queues {
+        for number in (thread..interface.receive_queues).step_by(threads as usize) {
             let shared = shared.or(queues.first().map(Queue::socket));
             queues.push(Queue::open(interface, number, pool, shared, options.native)?);
         }
-        let sockets = queues.iter().map(Queue::socket);
-        let hold = || crate::packet::hold_promiscuous(interface);
-        let promiscuous = options.promiscuous.then(hold).transpose()?;
-        Ok(End {
-            _program: program::attach(interface, sockets, options.native)?,
-            queues,
-            queued: VecDeque::new(),
-            statistics: Statistics::default(),
-            _promiscuous: promiscuous,
-        })
+        let (queued, statistics) = (VecDeque::new(), Statistics::default());
+        Ok(End { _hold: None, queues, queued, statistics })
     }
 
     /// Gives the kernel places for the frames to come.

@@ -72,14 +72,18 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
+        Bridge::on(Stopwatch::start(), backend, ways)
+    }
+
+    /// The same on a time that has begun before, which others may share.
+    pub(crate) fn on(time: Stopwatch, backend: B, ways: [Way; 2]) -> Self {
         let (arrived, read, cutters, reader, uncopied, acks, rates) = Default::default();
-        let time = Stopwatch::start();
         Bridge { backend, ways, arrived, read, cutters, reader, uncopied, acks, rates, time }
     }
 
-    /// The same between a host and an interface of its, whose connections are known.
-    pub fn knowing(self, connections: Option<Connections>) -> Self {
-        Bridge { reader: FrameReader::new(connections), ..self }
+    /// It is between a host and an interface of its, whose connections are known.
+    pub(crate) fn know(&mut self, connections: Connections) {
+        self.reader = FrameReader::new(Some(connections));
     }
 
     /// The time since it was made, which is that of its events on a thread of its own.

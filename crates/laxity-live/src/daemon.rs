@@ -1,16 +1,18 @@
 //! Forwarding as a process.
 
+mod threads;
+
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_answers::Reason;
-use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
+use laxity_forward::{PreparedPlan, Settings};
 use laxity_linux::cgroup;
-use laxity_linux::clock::tai_offset;
+use laxity_linux::clock::{Stopwatch, tai_offset};
 use laxity_linux::connections::Connections;
-use laxity_linux::frames::{Backend, Pool, Side};
+use laxity_linux::frames::{Backend, Side};
 use laxity_linux::host_link::{Hooks, HostLink};
 use laxity_linux::interface::{self, Interface};
 use laxity_linux::packet::{self, Mmsg, Ring};
@@ -21,20 +23,21 @@ use laxity_plan::model::{AutorateSpec, NodeId};
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
+use crate::bridge::Bridge;
 use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
-use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::{Prove, Prover, Reading};
 use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
-    frames_for, secret, settings,
+    frames_for, secret,
 };
 use crate::reservations::{self, Answer, Desk, Explain, Order};
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
 use crate::status::Status;
 use crate::worker::Options;
+use crate::workers::Workers;
 
 /// How a process forwards, whether over a link or at the nodes of a network. It ends when a signal
 /// asks for that, and sends what is queued first. On SIGHUP it reads plans again.
@@ -114,18 +117,22 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let (ends, options) = (interfaces.each_ref(), options(&plans));
+        let threads = threads::count(&plans)?;
+        if threads > 1 && self.ledger.is_some() {
+            return Err(LiveError::LedgerThreads);
+        }
         match sockets {
             FrameSockets::Ring => {
-                let ring = Ring::open(ends, &options)?;
+                let ring: Vec<Ring> = threads::packets(ends, &options, threads)?;
                 self.bridge_through(interfaces, plans, ring, keeper)
             }
             FrameSockets::Packet => {
-                let packet = Mmsg::open(ends, &options)?;
+                let packet: Vec<Mmsg> = threads::packets(ends, &options, threads)?;
                 self.bridge_through(interfaces, plans, packet, keeper)
             }
             FrameSockets::Xdp if is_emulated(&plans) => Err(LiveError::XdpWire),
             FrameSockets::Xdp => {
-                let xdp = Xdp::open(ends, &xdp::Options::default())?;
+                let xdp = Xdp::spread(ends, &xdp::Options::default(), threads)?;
                 self.bridge_through(interfaces, plans, xdp, keeper)
             }
         }
@@ -135,14 +142,14 @@ impl Daemon {
         self,
         interfaces: [Interface; 2],
         plans: [Option<PlanText>; 2],
-        backend: B,
+        backends: Vec<B>,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let [a, b] = interfaces.each_ref().map(|interface| interface.name.as_str());
         let begun = format!("forwarding between {a} and {b}");
         let (ends, pingers) = (interfaces.clone(), pingers(&plans)?);
         let place = Place { ends, checked: interfaces, host: None, pingers, begun };
-        self.between(place, plans, backend, keeper)
+        self.between(place, plans, backends, keeper)
     }
 
     /// Orders what this host sends at one of its interfaces and, if there is a second plan, what
@@ -159,6 +166,9 @@ impl Daemon {
     ) -> Result<Status, LiveError> {
         for PlanText { plan, .. } in plans.iter_mut().flatten() {
             find_cgroups(plan)?;
+        }
+        if threads::count(&plans)? > 1 {
+            return Err(LiveError::HostThreads);
         }
         let arriving = plans[1].is_some();
         let [there, back] = plans.each_ref().map(autorate);
@@ -188,14 +198,14 @@ impl Daemon {
             host: Some(connections),
             pingers,
         };
-        self.between(place, plans, link, keeper)
+        self.between(place, plans, vec![link], keeper)
     }
 
     fn between<B: Backend + Send + 'static>(
         self,
         place: Place,
         plans: [Option<PlanText>; 2],
-        backend: B,
+        backends: Vec<B>,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let mut process = Process::begin(self.requests, self.has_command)?;
@@ -203,9 +213,9 @@ impl Daemon {
         let desk = desk(self.reservations.as_deref(), &mut plans, self.explain)?;
         let Place { ends, checked: [from, to], host, pingers, begun } = place;
         let is_host = host.is_some();
-        let way = |plan: &Option<PlanText>| way(plan.as_ref(), backend.pool(), is_host);
         let [there, back] = &plans;
-        let ways = [way(there)?, way(back)?];
+        let time = Stopwatch::start();
+        let mut bridges = threads::bridges(backends, &plans, is_host, time)?;
         if !is_host && from.name == to.name {
             return Err(LiveError::OneInterface(from.name));
         }
@@ -216,33 +226,34 @@ impl Daemon {
         }
         let names = ends.each_ref().map(|interface| interface.name.clone());
         let links = Links::new(ends.map(End::here))?;
-        let mut bridge = Bridge::new(backend, ways).knowing(host.flatten());
-        let rates = rates(&mut bridge, &plans, pingers, keeper)?;
-        let settings = bridge.settings();
-        let mut prover = prover(self.read, &plans, settings, desk)?;
+        if let (Some(bridge), Some(connections)) = (bridges.first_mut(), host.flatten()) {
+            bridge.know(connections);
+        }
+        let rates = rates(&mut bridges, &plans, pingers, keeper)?;
+        let settings = bridges.first().map(Bridge::settings).unwrap_or_default();
+        let threads = bridges.len();
+        let mut prover = prover(self.read, &plans, settings, threads, desk)?;
         let adviser = Adviser::start(self.advise)?;
         let resolver = self.names.then(Names::start).transpose()?;
         let ways = if is_host { ["out", "in"] } else { ["out", "back"] };
         let ledgers = ledgers(self.ledger, ways, &plans, settings)?;
-        let time = bridge.time();
         let ports = names.each_ref().map(String::as_str);
         let capture = capture(self.capture, ports, time.elapsed(), keeper)?;
         let archive = archive(self.history.as_deref(), ways, &plans, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
-        bridge.open()?;
-        let (worker, recorder) = Forwarding::start(bridge, options)?;
+        let (workers, recorders) = threads::start(bridges, options)?;
         let plans = plans.map(|plan| Some(plan?.plan));
-        let is_real_time = worker.is_real_time();
+        let is_real_time = workers.is_real_time();
         let task = BridgeTask::new(
             time,
             ways,
             plans,
-            recorder,
+            recorders,
             Files { ledgers, capture, archive },
             Helpers { adviser, names: resolver, is_real_time },
             rates,
         );
-        let supervisor = Supervisor::new(worker, task, links, keeper);
+        let supervisor = Supervisor::new(workers, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
 
@@ -310,7 +321,8 @@ impl Daemon {
         let names: Vec<String> = nodes.iter().map(name).collect();
         let begun = format!("forwarding at {}", names.join(", "));
         let task = RouterTask::new(&on, names, reports, capture);
-        let supervisor = Supervisor::new(worker, task, links, keeper);
+        let workers = Workers::new(vec![worker]);
+        let supervisor = Supervisor::new(workers, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
 }
@@ -352,6 +364,7 @@ fn prover(
     read: fn(&Path) -> Result<PlanText, String>,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
+    threads: usize,
     desk: Option<Desk>,
 ) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
     let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
@@ -360,7 +373,7 @@ fn prover(
     if settings.iter().flatten().any(|settings| settings.is_host) {
         readable.extend(cgroup::root());
     }
-    let proving = Proving { read, paths, settings, has_room: is_emulated(plans), desk };
+    let proving = Proving { read, paths, settings, threads, has_room: is_emulated(plans), desk };
     Ok(Prover::start(readable, proving)?)
 }
 
@@ -370,6 +383,8 @@ struct Proving {
     /// By the side at which frames arrive.
     paths: [Option<PathBuf>; 2],
     settings: [Option<Settings>; 2],
+    /// How many threads forward.
+    threads: usize,
     /// Whether there is memory for a wire that is emulated.
     has_room: bool,
     /// What takes reservations of the first plan.
@@ -406,8 +421,9 @@ impl Proving {
                     .to_string(),
             );
         }
-        let prepared = PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
-        Ok(Next { at, text, prepared })
+        let prepared = (0..self.threads).map(|_| PreparedPlan::new(plan.clone(), settings));
+        let prepared: Result<_, _> = prepared.collect();
+        Ok(Next { at, text, prepared: prepared.map_err(|refusal| refusal.to_string())? })
     }
 }
 
@@ -452,7 +468,7 @@ fn pingers(plans: &[Option<PlanText>; 2]) -> Result<[Option<Pinger>; 2], LiveErr
 
 /// Has rates found that plans do not know; returns them by the side at which frames arrive.
 fn rates<B: Backend>(
-    bridge: &mut Bridge<B>,
+    bridges: &mut [Bridge<B>],
     plans: &[Option<PlanText>; 2],
     pingers: [Option<Pinger>; 2],
     keeper: &mut dyn Keeper,
@@ -465,8 +481,10 @@ fn rates<B: Backend>(
             );
         }
     }
-    let mut find =
-        |at, pinger: Option<Pinger>| pinger.map_or(Ok(None), |pinger| bridge.find_rate(at, pinger));
+    let mut find = |at, pinger: Option<Pinger>| match (pinger, bridges.first_mut()) {
+        (Some(pinger), Some(bridge)) => bridge.find_rate(at, pinger),
+        _ => Ok(None),
+    };
     let [there, back] = pingers;
     Ok([find(Side::A, there)?, find(Side::B, back)?])
 }
@@ -474,7 +492,7 @@ fn rates<B: Backend>(
 /// A warning if an interface carries less than a plan sends there.
 fn warn_slower(plan: &Plan, name: &str) -> Option<String> {
     let found = plan.link.autorate.as_ref().map(|autorate| autorate.settings.to);
-    let (rate, speed) = (found.unwrap_or(plan.link.rate).0, interface::speed(name)?);
+    let (rate, speed) = (found.unwrap_or(plan.link.whole_rate()).0, interface::speed(name)?);
     (rate > speed).then(|| {
         format!(
             "{name} runs at {} Mbit/s, which is less than the link's rate in the plan, {} Mbit/s: frames will wait in \
@@ -553,10 +571,4 @@ fn archive(
 
 fn with_capture(options: Options, capture: Option<&Capture>) -> Options {
     Options { capture: if capture.is_some() { CAPTURED } else { 0 }, ..options }
-}
-
-fn way(plan: Option<&PlanText>, pool: &Pool, is_host: bool) -> Result<Way, Refusal> {
-    let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
-    let settings = Settings { is_host, ..settings(plan, pool, Side::A) };
-    Ok(Way::Scheduled(Box::new(Forwarder::new(plan.clone(), settings)?)))
 }

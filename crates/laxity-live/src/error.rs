@@ -27,6 +27,19 @@ pub enum LiveError {
         "--backend xdp has no memory for frames on a wire that is emulated: take ring or packet"
     )]
     XdpWire,
+    /// Both directions are served by the same threads.
+    #[error(
+        "the plans of the two ways have {0} and {1} `threads`: write the same number into both"
+    )]
+    UnequalThreads(u16, u16),
+    /// A host's own packets come through one device.
+    #[error("--dev takes a host's packets by one thread: leave `threads` out of the plan")]
+    HostThreads,
+    /// A ledger is of one scheduler.
+    #[error(
+        "--ledger writes down what one scheduler does, for `laxity replay`: leave it out, or `threads` out of the plan"
+    )]
+    LedgerThreads,
     /// The rate at which packets arrive at a host's own interface is to be found.
     #[error(
         "--ingress takes a plan that knows its `rate`: how fast packets are sent here cannot be told from those that \

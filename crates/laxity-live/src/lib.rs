@@ -13,6 +13,7 @@
 //! | `autorate` | the rate of a link that nobody knows, found while frames are forwarded |
 //! | [`routers`] | nodes of a network |
 //! | `worker` | the thread that runs either, and the ring in which it tells events |
+//! | `workers` | the threads that serve a link together |
 //! | [`daemon`] | either as a process |
 //! | [`process`] | signals, privileges, reloads, interfaces that come and go |
 //! | [`reservations`] | classes that come and go while a link is forwarded over |
@@ -49,6 +50,7 @@ pub mod server;
 pub mod status;
 pub mod watch;
 mod worker;
+mod workers;
 
 pub use autorate::FoundRate;
 pub use bridge::{Bridge, Forwarding, Recorder, Way, WayMeasurement};

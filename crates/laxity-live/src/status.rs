@@ -266,7 +266,7 @@ impl WayStatus {
             way: way.to_string(),
             title: plan.title.clone(),
             scheduler: plan.scheduler.name().to_string(),
-            rate_bps: plan.link.rate.0,
+            rate_bps: plan.link.whole_rate().0,
             found: None,
             late: None,
             broken: 0,

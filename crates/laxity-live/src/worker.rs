@@ -113,6 +113,9 @@ pub struct Counts {
     pub unknown: u64,
 }
 
+/// Whether a plan is followed, and what is not.
+type Reloaded<P> = (Result<(), ReloadError>, Box<P>);
+
 enum Question<P> {
     Count(Sender<io::Result<Counts>>),
     Reattach {
@@ -123,7 +126,7 @@ enum Question<P> {
     /// The asker gets back, and frees, what is no longer followed.
     Reload {
         next: Box<P>,
-        answer: Sender<(Result<(), ReloadError>, Box<P>)>,
+        answer: Sender<Reloaded<P>>,
     },
     Drain {
         patience: Nanos,
@@ -155,9 +158,12 @@ impl<P: Send + 'static> Worker<P> {
     /// # Errors
     /// If the plan cannot be followed; then the thread goes on as before.
     pub fn reload(&self, next: P) -> Result<(), ReloadError> {
-        let next = Box::new(next);
-        let (reloaded, _last) = self.asker.answer(|answer| Question::Reload { next, answer })?;
-        reloaded
+        self.reload_boxed(Box::new(next))?.0
+    }
+
+    /// The same; gives back what is no longer followed, which is `next` if it cannot be.
+    pub(crate) fn reload_boxed(&self, next: Box<P>) -> Result<Reloaded<P>, WorkerError> {
+        self.asker.answer(|answer| Question::Reload { next, answer })
     }
 
     /// Counts since the start, besides what happens to packets.
@@ -183,9 +189,14 @@ impl<P: Send + 'static> Worker<P> {
     /// # Errors
     /// If forwarding had failed.
     pub fn drain(self, patience: Nanos) -> Result<Counts, WorkerError> {
-        // A thread that is gone has nothing to drain, and says why below.
-        let _ = self.asker.ask(Question::Drain { patience });
+        self.begin_to_drain(patience);
         self.join()
+    }
+
+    /// The same, without waiting for the end.
+    pub(crate) fn begin_to_drain(&self, patience: Nanos) {
+        // A thread that is gone has nothing to drain, and says why when it is joined.
+        let _ = self.asker.ask(Question::Drain { patience });
     }
 
     /// Waits until the thread ends by itself. Returns the counts.

@@ -81,7 +81,15 @@ impl Plan {
     /// How much later the packets of each class are if the link could send and did not; meaningful
     /// for classes with a bound.
     pub fn growths(&self) -> Vec<Growth> {
-        self.growths_beside(|| self.bounds())
+        self.growths_beside(|| self.bounds_without_stall())
+    }
+
+    /// The delay bounds if the link sends whenever it can.
+    fn bounds_without_stall(&self) -> Bounds {
+        if self.is_beyond_proof() {
+            return vec![Err(Unbounded::VaryingRate); self.classes.len()];
+        }
+        self.without_demoting(self.of_queues(self.scheduler.discipline().bounds(self)))
     }
 
     /// The same beside bounds, which most disciplines need not know for that.
@@ -139,7 +147,8 @@ impl Plan {
     /// step: their first packets come whole gaps apart and every other comes before its predecessor
     /// is due.
     pub fn keeps_windows(&self) -> bool {
-        self.link.is_punctual() && (self.scheduler.room().keeps_windows)(self)
+        let is_whole = self.link.is_punctual() && self.link.threads.is_none();
+        is_whole && (self.scheduler.room().keeps_windows)(self)
     }
 
     /// What is known of the traffic of a class in the plan's own scheduler.

@@ -9,6 +9,7 @@ pub(crate) mod queue;
 pub(crate) mod scheduler;
 mod source;
 mod tcp;
+mod threads;
 mod wire;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub use scheduler::{
 };
 pub use source::{Dist, Model, ModelSource, Recording, Source, SourceId};
 pub use tcp::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
+pub use threads::ThreadsSpec;
 pub use wire::{Reorder, WireLoss, WireSpec};
 
 /// A whole plan.
@@ -129,7 +131,8 @@ impl Plan {
 /// `[link]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
-    /// Bits a second. Where the rate changes, what schedulers count on.
+    /// Bits a second. Where the rate changes, what schedulers count on; where several threads serve
+    /// the link, the share that each can count on.
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
@@ -151,8 +154,11 @@ pub struct LinkSpec {
     /// where the link is a share of another, and `None` where it is sure of nothing.
     pub latency: Option<Nanos>,
     /// By how much it may be late with any packet because who drives it is, such as a timer of a
-    /// kernel: no rate is lost by it. Zero in a plan that is read.
+    /// kernel, or because it shares the link with other threads: no rate is lost by it. Zero in a
+    /// plan that is read, unless several threads serve its link.
     pub stall: Nanos,
+    /// The threads that serve it, if there are several.
+    pub threads: Option<ThreadsSpec>,
 }
 
 /// The longest that a largest packet may take on a link.
@@ -165,6 +171,11 @@ impl LinkSpec {
         let nanobits = u128::from(self.max_packet.0) * u128::from(NANOBITS_PER_BYTE);
         let rate = nanobits.div_ceil(u128::from(LONGEST_TRANSMISSION.0));
         Rate(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// Its rate as a whole. `rate` may be the share of a thread in it.
+    pub fn whole_rate(&self) -> Rate {
+        self.threads.map_or(self.rate, |threads| threads.rate)
     }
 
     /// Whether it sends what is due at its rate, at any time.

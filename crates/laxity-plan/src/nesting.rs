@@ -226,6 +226,7 @@ impl Plan {
             stall: Nanos::ZERO,
             trace: None,
             autorate: None,
+            threads: None,
             ..self.link.clone()
         };
         let local_class = |id: &ClassId| {

@@ -147,6 +147,10 @@ pub(crate) struct Link {
     pub max_packet: Option<Quantity<Bytes>>,
     /// The shortest packet; shorter lengths that a model draws are raised to it. Default 40b.
     pub min_packet: Option<Quantity<Bytes>>,
+    /// How many threads serve it in `live`, up to 64, each with a scheduler of its own and the
+    /// flows that fall to it. The plan is proved for what one of them can count on, its part of the
+    /// rate. Default 1.
+    pub threads: Option<At<Count>>,
 }
 
 /// Defaults of a simulation.

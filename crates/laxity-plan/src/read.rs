@@ -12,6 +12,7 @@ mod scheduling;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod topology;
 mod wire;
 
@@ -200,6 +201,7 @@ fn plan_of(
     plan.sources = sources;
     hosts.tell(&mut plan.classes);
     network::check_order(&plan, &regulated)?;
+    threads::check(&plan, &raw.link.0, in_network)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)
 }

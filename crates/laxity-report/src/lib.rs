@@ -54,6 +54,7 @@ pub mod service;
 #[cfg(feature = "pages")]
 pub mod table;
 #[cfg(feature = "pages")]
+mod threads;
 mod timeline;
 pub mod visible;
 #[cfg(feature = "pages")]

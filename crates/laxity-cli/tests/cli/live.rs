@@ -7,6 +7,7 @@ pub(crate) mod link;
 mod programs;
 mod reserve;
 mod soak;
+mod threads;
 
 use std::io::{BufReader, Read};
 use std::net::UdpSocket;

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use laxity::sched::Fifo;
 use laxity::scheduler::Scheduler;
+use laxity::units::{Nanos, Rate};
 
+use super::sums::{OnItsWay, most_at_once};
 use super::{RecordingSink, packet};
 use crate::lane::{Gate, Lane, Shared};
 use crate::producer::Producer;
 use crate::sync::{AtomicBool, Clock, Ordering, ring};
-use crate::{Engine, EngineStopped, Refusal, Settings};
+use crate::{Engine, EngineStopped, Grant, RateShare, Refusal, Settings};
 
 /// Room for one packet everywhere, so that everyone has to wait for everyone.
 const SMALLEST: Settings =
@@ -119,5 +121,37 @@ fn loom_a_waiting_producer_hears_that_the_engine_has_stopped() {
         gate.stop();
         drop(lane);
         sender.join().unwrap();
+    });
+}
+
+/// Sends packets that take 10 ns, each as soon as there is a rate for it, and rests.
+fn send_at_a_share(mut share: RateShare, packets: u64) -> Vec<OnItsWay> {
+    let mut sent = Vec::new();
+    let mut ended = Nanos::ZERO;
+    for _ in 0..packets {
+        let Grant { rate, from } = loop {
+            match share.ask(ended, ended) {
+                Some(grant) => break grant,
+                None => loom::thread::yield_now(),
+            }
+        };
+        ended = from + Nanos(10);
+        sent.push(OnItsWay { rate, from, until: ended });
+    }
+    share.rest(ended);
+    sent
+}
+
+#[test]
+fn loom_shares_of_a_rate_never_sum_to_more() {
+    loom::model(|| {
+        let mut shares = RateShare::of_link(Rate(100), 2).into_iter();
+        let [first, second] = [(); 2].map(|()| shares.next().unwrap());
+        let sender = loom::thread::spawn(move || send_at_a_share(first, 2));
+        let mut sent = send_at_a_share(second, 2);
+        sent.extend(sender.join().unwrap());
+        assert_eq!(sent.len(), 4);
+        assert!(most_at_once(&sent) <= 100, "{sent:?}");
+        assert!(sent.iter().all(|packet| packet.rate >= Rate(50)));
     });
 }

@@ -8,6 +8,7 @@ mod hosts;
 mod many;
 mod replay;
 mod theorem;
+mod threads;
 mod times;
 mod why;
 mod world;

@@ -15,10 +15,10 @@ use laxity_search::subject::Subject;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{Caller, disciplines, headers, matched, on_a_link, reload, with_keys};
+use crate::world::{Caller, Drawn, disciplines, headers, matched, on_a_link, reload, with_keys};
 
 /// The sorts of plans of a link in which delays are bounded.
-fn promising() -> impl Iterator<Item = Discipline> {
+pub(crate) fn promising() -> impl Iterator<Item = Discipline> {
     let bounds_delays = |discipline: &Discipline| match discipline {
         // First come, first served bounds them over links alone, and DWCS keeps windows.
         Discipline::Kind(Kind::Fifo | Kind::Dwcs) => false,
@@ -39,13 +39,14 @@ struct Judged {
 }
 
 /// A plan at the edge of what is admitted, and what arrives.
-struct Case {
-    plan: Plan,
+pub(crate) struct Case {
+    pub plan: Plan,
+    pub text: String,
     /// Time, name of the class, flow, length.
-    arrivals: Vec<(u64, u16, u16, u32)>,
+    pub arrivals: Vec<(u64, u16, u16, u32)>,
 }
 
-fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
+pub(crate) fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
     let draft = edge::loosened(on_a_link(discipline, draw))?;
     let draft = edge::pushed(draft, draw.random_range(0..=2), draw).inside;
     let subject = Subject::new(&draft).ok()?;
@@ -92,7 +93,8 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
         }
     }
     arrivals.sort_by_key(|(time, ..)| *time);
-    Some(Case { plan: matched(&draft, &text)?.plan, arrivals })
+    let Drawn { plan, text } = matched(&draft, &text)?;
+    Some(Case { plan, text, arrivals })
 }
 
 /// The same contracts under another discipline.
@@ -110,7 +112,7 @@ fn another(plan: &Plan, draw: &mut Generator) -> Plan {
 fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
     let mut draw = Generator::seed_from_u64(seed);
     let draw = &mut draw;
-    let Some(Case { plan, arrivals }) = case(discipline, draw) else { return };
+    let Some(Case { plan, arrivals, .. }) = case(discipline, draw) else { return };
     let catch_up = Nanos([0, 300_000, 1_000_000][draw.random_range(0..3usize)]);
     let settings = Settings { catch_up, ..Settings::default() };
     let mut forwarder = Forwarder::new(plan.clone(), settings).expect("a plan of a link");
@@ -209,7 +211,7 @@ proptest! {
     fn who_is_never_late_allows_nothing(seed: u64) {
         for discipline in disciplines() {
             let mut draw = Generator::seed_from_u64(seed);
-            let Some(Case { plan, arrivals }) = case(discipline, &mut draw) else { continue };
+            let Some(Case { plan, arrivals, .. }) = case(discipline, &mut draw) else { continue };
             let mut forwarder = Forwarder::new(plan, Settings::default()).expect("a plan of a link");
             let mut caller = Caller::new(0);
             for (handle, &(time, name, flow, length)) in (0..).zip(&arrivals) {

@@ -16,6 +16,9 @@ pub struct Options {
     pub bypass_qdisc: bool,
     /// Let the kernel stamp arriving frames. In the first milliseconds it may stamp none.
     pub stamps: bool,
+    /// Receive nothing before frames are [spread](crate::packet::Packets::spread) over this and
+    /// other sockets.
+    pub spread: bool,
 }
 
 impl Default for Options {
@@ -26,6 +29,7 @@ impl Default for Options {
             receive_buffer: 16 << 20,
             bypass_qdisc: false,
             stamps: false,
+            spread: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::Options;
+use super::filter::{self, Passing};
 use crate::error::{Doing, Error};
 use crate::frames::VnetHeader;
 use crate::interface::Interface;
@@ -50,6 +51,9 @@ pub(super) fn receiving(
         set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &size)
             .or_else(|_| set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &size))?;
         prepare(fd)?;
+        if options.spread {
+            filter::only(fd, Passing::None)?;
+        }
         if options.promiscuous {
             promiscuous(fd, interface.index)?;
         }

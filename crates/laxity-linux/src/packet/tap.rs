@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use laxity::units::Nanos;
 
+use super::filter::{self, Passing};
 use super::mmsg::Receiver;
 use super::socket::{self, PLACE, packet_option};
 use super::{Options, Receive};
 use crate::error::Error;
 use crate::frames::{BATCH, Handle, Pool, Port, VnetHeader};
 use crate::interface::Interface;
-use crate::sys::{plain, set_option};
 
 /// Which frames of an interface are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Tap {
             Way::In => Ok(()),
             Way::Out => {
                 packet_option(socket, libc::PACKET_IGNORE_OUTGOING, 0)?;
-                only_outgoing(socket)
+                filter::only(socket, Passing::Sent)
             }
         })?;
         let pool = Pool::new(1, options.frames, PLACE)?;
@@ -101,23 +101,4 @@ impl AsFd for Tap {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.receiver.descriptor()
     }
-}
-
-plain!(libc::sock_fprog);
-
-/// Lets through only what is sent at the interface.
-fn only_outgoing(socket: BorrowedFd<'_>) -> io::Result<()> {
-    const LOAD: u16 = 0x20;
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    const KIND_OF_PACKET: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
-    let step = |code, jf, k| libc::sock_filter { code, jt: 0, jf, k };
-    let mut steps = [
-        step(LOAD, 0, KIND_OF_PACKET),
-        step(JUMP_IF_EQUAL, 1, libc::PACKET_OUTGOING.into()),
-        step(RETURN, 0, u32::MAX),
-        step(RETURN, 0, 0),
-    ];
-    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }

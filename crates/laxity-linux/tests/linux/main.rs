@@ -9,6 +9,7 @@ mod interfaces;
 mod kinds;
 mod laboratory;
 mod sandbox;
+mod spread;
 mod taps;
 mod traffic;
 mod undone;

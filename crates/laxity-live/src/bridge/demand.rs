@@ -8,6 +8,7 @@ use laxity_forward::{ArrivedPacket, Event};
 use laxity_plan::Plan;
 
 /// What classes with an `arrival` sent since a plan is followed.
+#[derive(Clone)]
 pub(super) struct Demands {
     /// By class number.
     classes: Vec<Option<ClassDemand>>,
@@ -19,6 +20,7 @@ pub(super) struct Demands {
 ///
 /// A bucket of a rate fills by every packet and drains at the rate; the highest that it was is the
 /// smallest one that would have sufficed.
+#[derive(Clone)]
 struct ClassDemand {
     broke: bool,
     /// When a packet arrived last.
@@ -82,6 +84,19 @@ impl Demands {
             | Event::Rate { .. }
             | Event::Introduced { .. }
             | Event::Kept { .. } => {}
+        }
+    }
+
+    /// Takes over what was counted of the same plan on another thread, whose packets keep to curves
+    /// of their own.
+    pub(super) fn join(&mut self, other: &Demands) {
+        self.longest = self.longest.max(other.longest);
+        for (class, other) in self.classes.iter_mut().flatten().zip(other.classes.iter().flatten())
+        {
+            class.broke |= other.broke;
+            for (bucket, other) in class.buckets.iter_mut().zip(&other.buckets) {
+                bucket.highest = bucket.highest.max(other.highest);
+            }
         }
     }
 

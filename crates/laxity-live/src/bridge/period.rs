@@ -19,7 +19,7 @@ use crate::archive::ClassSlot;
 use crate::autorate::{FoundRate, RateRecord};
 use crate::process::Results;
 use crate::status::history::{History, OverTime};
-use crate::status::{MomentStatus, WayStatus};
+use crate::status::{MomentStatus, WaitStatus, WayStatus};
 
 /// What is measured of one direction while it follows a plan.
 pub(super) struct Period {
@@ -31,11 +31,11 @@ pub(super) struct Period {
     pub(super) number: u32,
     pub(super) plan: Plan,
     pub(super) measured: WayMeasurement,
-    waits: Waits,
+    /// By thread.
+    threads: Vec<Thread>,
     talkers: Talkers,
     seconds: Seconds,
     danger: Danger,
-    demands: Demands,
     /// What the advice follows from that was asked for last.
     pub(super) asked: Option<Measured>,
     /// What to change, in a sentence.
@@ -44,7 +44,14 @@ pub(super) struct Period {
     rate: Option<RateRecord>,
 }
 
+/// What follows from the order of events, in which those of a thread come.
+struct Thread {
+    waits: Waits,
+    demands: Demands,
+}
+
 impl Period {
+    /// Nothing yet, of as many threads as the plan says.
     pub(super) fn new(
         (at, way): (Side, &'static str),
         number: u32,
@@ -53,17 +60,19 @@ impl Period {
         found: Option<&FoundRate>,
     ) -> Self {
         let classes = plan.classes.len();
+        let count = plan.link.threads.map_or(1, |threads| threads.count);
+        let thread = |_| Thread { waits: Waits::new(classes, begin), demands: Demands::new(&plan) };
+        let threads = (0..count).map(thread).collect();
         let rate = found.and_then(|found| RateRecord::new(&plan, found.clone(), begin));
         Period {
             at,
             way,
             number,
             measured: WayMeasurement::new(plan.promises()),
-            waits: Waits::new(classes, begin),
+            threads,
             talkers: Talkers::new(at),
             seconds: Seconds::new(classes),
             danger: Danger::new(classes),
-            demands: Demands::new(&plan),
             asked: None,
             advice: None,
             sent: OverTime::new(begin),
@@ -96,21 +105,34 @@ impl Period {
         gone
     }
 
-    /// Counts an event.
-    pub(super) fn add(&mut self, event: &Event) {
+    /// Counts an event of a thread.
+    pub(super) fn add(&mut self, thread: usize, event: &Event) {
         self.measured.add(event);
-        self.waits.add(event);
         self.talkers.add(event);
         self.seconds.add(event);
-        self.demands.add(event);
+        if let Some(thread) = self.threads.get_mut(thread) {
+            thread.waits.add(event);
+            thread.demands.add(event);
+        }
         if let Some(rate) = &mut self.rate {
             rate.add(event);
         }
     }
 
-    /// Events were lost: what waits is counted anew.
-    pub(super) fn forget_waits(&mut self, now: Nanos) {
-        self.waits.begin(now, self.measured.accounts().iter().map(|account| account.queued));
+    /// Events of a thread were lost: what waits is counted anew. Where there are several threads,
+    /// nobody knows which of them has it.
+    pub(super) fn forget_waits(&mut self, thread: usize, now: Nanos) {
+        let is_alone = self.threads.len() == 1;
+        let accounts = self.measured.accounts().iter();
+        let queued = accounts.map(|account| if is_alone { account.queued } else { 0 });
+        if let Some(thread) = self.threads.get_mut(thread) {
+            thread.waits.begin(now, queued);
+        }
+    }
+
+    /// What packets of a class have waited for, if that is counted.
+    fn waits(&self, class: ClassId) -> Option<WaitStatus> {
+        waits(&self.threads, &self.plan, class)
     }
 
     /// Notes what has been sent by now.
@@ -130,11 +152,11 @@ impl Period {
     ) {
         self.talkers.turn(duration);
         self.seconds.turn(duration);
-        let Period { plan, measured, waits, seconds, danger, .. } = self;
+        let Period { plan, measured, threads, seconds, danger, .. } = self;
         for (id, _) in plan.leaves() {
             let bound = measured.accounts()[id.index()].promise.bound;
             let Some((bound, second)) = bound.zip(seconds.last(id)) else { continue };
-            let (class, waits) = (id.index(), waits.status(plan, id));
+            let (class, waits) = (id.index(), waits(threads, plan, id));
             let second = ClassSecond { class, bound_ns: bound.0, second, waits };
             if let Some((moment, is_same)) = danger.note(plan, clock, second) {
                 each(moment, is_same);
@@ -153,12 +175,19 @@ impl Period {
 
     /// What advice follows from.
     pub(super) fn advisable(&self, is_real_time: bool) -> Measured {
+        let mut demands = self.threads.iter().map(|thread| &thread.demands);
+        let first = demands.next().cloned();
+        let demands = demands.fold(first, |sum, demands| {
+            let mut sum = sum?;
+            sum.join(demands);
+            Some(sum)
+        });
         Measured {
             late: self.measured.late.max(),
             is_real_time,
             held: self.measured.held.unwrap_or_default(),
-            longest: self.demands.longest(),
-            demands: self.demands.demands(),
+            longest: demands.as_ref().map(Demands::longest).unwrap_or_default(),
+            demands: demands.as_ref().map(Demands::demands).unwrap_or_default(),
         }
     }
 
@@ -167,7 +196,7 @@ impl Period {
         let mut status = WayStatus::new(self.way, &self.plan, &self.measured);
         status.found = self.rate.as_ref().map(RateRecord::status);
         for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
-            class.waits = self.waits.status(&self.plan, id);
+            class.waits = self.waits(id);
         }
         status
     }
@@ -192,4 +221,13 @@ impl Period {
         let history = History::new(plan, sent, |id| &measured.accounts()[id.index()].delay);
         Results { plan, way: self.status(), network: None, history }
     }
+}
+
+/// What packets of a class have waited for on all threads, if that is counted.
+fn waits(threads: &[Thread], plan: &Plan, class: ClassId) -> Option<WaitStatus> {
+    let waits = threads.iter().filter_map(|thread| thread.waits.status(plan, class));
+    waits.reduce(|mut sum, waits| {
+        sum.add(waits);
+        sum
+    })
 }

@@ -6,20 +6,24 @@ use laxity_linux::clock::Stopwatch;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
+use super::Recorder;
 use super::measurement::SideEvent;
 use super::period::Period;
-use super::{Forwarding, Recorder};
 use crate::archive::{Archive, PastAnswer, Subject};
 use crate::autorate::FoundRate;
 use crate::file::{Capture, Ledger};
 use crate::process::{Adviser, Keeper, Names, Task, wall_clock};
 use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::Counts;
+use crate::workers::Workers;
 
 /// The books and files of a bridge.
 pub(crate) struct BridgeTask {
     time: Stopwatch,
-    recorder: Recorder,
+    /// By thread.
+    recorders: Vec<Recorder>,
+    /// Events of plans that others do not follow yet, while threads follow one by one.
+    early: Vec<Early>,
     /// By the side at which frames arrive, if they follow a plan.
     directions: [Option<Direction>; 2],
     capture: Option<Capture>,
@@ -51,7 +55,15 @@ pub(crate) struct Helpers {
 pub(crate) struct Next {
     pub at: Side,
     pub text: String,
-    pub prepared: PreparedPlan,
+    /// For each thread.
+    pub prepared: Vec<PreparedPlan>,
+}
+
+/// An event of a thread that follows a plan before others do.
+struct Early {
+    thread: usize,
+    event: SideEvent,
+    frame: Option<Vec<u8>>,
 }
 
 /// One direction, and its plans.
@@ -85,7 +97,7 @@ impl BridgeTask {
         time: Stopwatch,
         ways: [&'static str; 2],
         plans: [Option<Plan>; 2],
-        recorder: Recorder,
+        recorders: Vec<Recorder>,
         files: Files,
         helpers: Helpers,
         rates: [Option<FoundRate>; 2],
@@ -103,44 +115,51 @@ impl BridgeTask {
             direction(Side::B, back, back_ledger, back_rate),
         ];
         let second = Second::new(now);
+        let (early, keeps_books) = (Vec::new(), false);
         BridgeTask {
             time,
-            recorder,
+            recorders,
+            early,
             directions,
             capture,
             archive,
             helpers,
             second,
-            keeps_books: false,
+            keeps_books,
         }
     }
 
     /// Counts and writes what has happened since the last call.
     fn count(&mut self, keeper: &mut dyn Keeper) {
         let now = self.time.elapsed();
-        let BridgeTask { recorder, directions, capture, .. } = self;
-        recorder.read(|report| {
-            let SideEvent { at, plan, event } = report.event;
-            if report.lost_before > 0 {
-                let ledgers = directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
-                ledgers.for_each(|ledger| ledger.gap(keeper));
-                directions.iter_mut().flatten().for_each(|it| it.present.forget_waits(now));
+        let BridgeTask { recorders, early, directions, capture, .. } = self;
+        let are_several = recorders.len() > 1;
+        for (thread, recorder) in recorders.iter_mut().enumerate() {
+            recorder.read(|report| {
+                let SideEvent { at, plan, .. } = report.event;
+                if report.lost_before > 0 {
+                    let ledgers =
+                        directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
+                    ledgers.for_each(|ledger| ledger.gap(keeper));
+                    let directions = directions.iter_mut().flatten();
+                    directions.for_each(|it| it.present.forget_waits(thread, now));
+                }
+                let Some(direction) = &mut directions[at.index()] else { return };
+                if *plan > direction.present.number && are_several {
+                    let frame = report.frame.map(<[u8]>::to_vec);
+                    early.push(Early { thread, event: *report.event, frame });
+                    return;
+                }
+                direction.add(thread, report.event, report.frame, capture.as_mut(), now, keeper);
+            });
+        }
+        // All threads had followed the plan when these were read.
+        for Early { thread, event, frame } in early.drain(..) {
+            if let Some(direction) = &mut directions[event.at.index()] {
+                let frame = frame.as_deref();
+                direction.add(thread, &event, frame, capture.as_mut(), now, keeper);
             }
-            let Some(direction) = &mut directions[at.index()] else { return };
-            if *plan > direction.present.number {
-                direction.go_on(now, keeper);
-            }
-            direction.present.add(event);
-            let is_reloaded = matches!(event, Event::Reloaded { .. });
-            let text = direction.text.take_if(|_| is_reloaded);
-            if let Some(ledger) = &mut direction.ledger {
-                text.iter().for_each(|text| ledger.plan(text, &direction.present.plan));
-                ledger.event(event);
-            }
-            if let Some(capture) = capture {
-                capture_event(capture, report.event, report.frame, &direction.present.plan);
-            }
-        });
+        }
         directions.iter_mut().flatten().for_each(|direction| direction.present.note(now));
         if let Some(duration) = self.second.over(now) {
             self.turn(duration, keeper);
@@ -241,27 +260,28 @@ impl Task for BridgeTask {
     }
 
     fn lost(&self) -> u64 {
-        self.recorder.lost
+        self.recorders.iter().map(|recorder| recorder.lost).sum()
     }
 
     fn reload(
         &mut self,
         Next { at, text, prepared }: Next,
-        worker: &Forwarding,
+        workers: &Workers<Self::Plan>,
         keeper: &mut dyn Keeper,
     ) -> Result<(), String> {
         // The results of the plan that ends now show it.
-        if let Ok(counts) = worker.counts() {
+        if let Ok(counts) = workers.counts() {
             self.hold(&counts);
         }
         self.count(keeper);
         let keeps_books = std::mem::take(&mut self.keeps_books);
         if let Some(direction) = &mut self.directions[at.index()] {
-            direction.next = Some(prepared.plan().clone());
+            direction.next = prepared.first().map(|prepared| prepared.plan().clone());
             direction.keeps_books = keeps_books;
             direction.text = Some(text);
         }
-        let followed = worker.reload((at, prepared)).map_err(|error| error.to_string());
+        let prepared = prepared.into_iter().map(|prepared| (at, prepared));
+        let followed = workers.reload(prepared).map_err(|error| error.to_string());
         self.count(keeper);
         if let Some(direction) = &mut self.directions[at.index()] {
             match followed {
@@ -299,6 +319,36 @@ impl Task for BridgeTask {
 }
 
 impl Direction {
+    /// Counts and writes what happened on a thread, and goes on with the next plan if it happened
+    /// under that. What happened under a plan that is over is left out.
+    fn add(
+        &mut self,
+        thread: usize,
+        told: &SideEvent,
+        frame: Option<&[u8]>,
+        capture: Option<&mut Capture>,
+        now: Nanos,
+        keeper: &mut dyn Keeper,
+    ) {
+        let SideEvent { plan, event, .. } = told;
+        if *plan > self.present.number {
+            self.go_on(now, keeper);
+        }
+        if *plan < self.present.number {
+            return;
+        }
+        self.present.add(thread, event);
+        let is_reloaded = matches!(event, Event::Reloaded { .. });
+        let text = self.text.take_if(|_| is_reloaded);
+        if let Some(ledger) = &mut self.ledger {
+            text.iter().for_each(|text| ledger.plan(text, &self.present.plan));
+            ledger.event(event);
+        }
+        if let Some(capture) = capture {
+            capture_event(capture, told, frame, &self.present.plan);
+        }
+    }
+
     /// What follows happened under the next plan, if there is one.
     fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
         let Some(plan) = self.next.take() else { return };

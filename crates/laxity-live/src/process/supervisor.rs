@@ -13,13 +13,14 @@ use super::prover::Prover;
 use crate::archive::PastAnswer;
 use crate::error::{LiveError, WorkerError};
 use crate::status::{NetworkStatus, PastSpan, Status, WayStatus};
-use crate::worker::{Counts, Worker};
+use crate::worker::Counts;
+use crate::workers::Workers;
 
 /// What bridges and routers do differently while a process looks after them.
 pub(crate) trait Task {
     /// A plan that was read again and proved.
     type Next: Send + 'static;
-    /// The part of it that goes to the worker.
+    /// The part of it that goes to a thread.
     type Plan: Send + 'static;
 
     /// How long what is queued may take at the end.
@@ -44,7 +45,7 @@ pub(crate) trait Task {
     fn reload(
         &mut self,
         next: Self::Next,
-        worker: &Worker<Self::Plan>,
+        workers: &Workers<Self::Plan>,
         keeper: &mut dyn Keeper,
     ) -> Result<(), String>;
 
@@ -59,9 +60,9 @@ pub(crate) trait Task {
 /// Plans that were read again, or why they cannot be followed, in sentences.
 pub(crate) type Reloads<T> = Vec<Result<<T as Task>::Next, String>>;
 
-/// A task with its worker.
+/// A task with the threads that forward.
 pub(crate) struct Supervisor<'k, T: Task> {
-    worker: Worker<T::Plan>,
+    workers: Workers<T::Plan>,
     task: T,
     links: Links,
     keeper: &'k mut dyn Keeper,
@@ -73,27 +74,20 @@ pub(crate) struct Supervisor<'k, T: Task> {
 }
 
 impl<'k, T: Task> Supervisor<'k, T> {
-    /// Supervises a worker that has just started.
+    /// Supervises threads that have just started.
     pub(crate) fn new(
-        worker: Worker<T::Plan>,
+        workers: Workers<T::Plan>,
         task: T,
         links: Links,
         keeper: &'k mut dyn Keeper,
     ) -> Self {
         let started = Clock::Monotonic.now();
-        Supervisor {
-            worker,
-            task,
-            links,
-            keeper,
-            started,
-            reloads: [0; 2],
-            orders: BTreeMap::new(),
-        }
+        let (reloads, orders) = ([0; 2], BTreeMap::new());
+        Supervisor { workers, task, links, keeper, started, reloads, orders }
     }
 
     /// Gives up privileges, and forwards until a signal asks for the end, `duration` is over, or
-    /// the worker ends by itself. Then what is queued is sent.
+    /// a thread ends by itself. Then what is queued is sent.
     pub(crate) fn run(
         mut self,
         process: &mut Process,
@@ -101,16 +95,16 @@ impl<'k, T: Task> Supervisor<'k, T> {
         begun: &str,
         duration: Option<Nanos>,
     ) -> Result<Status, LiveError> {
-        if let Some(cost) = self.worker.cost_of_no_priority() {
+        if let Some(cost) = self.workers.cost_of_no_priority() {
             self.keeper.say(&cost);
         }
         super::close()?;
         self.keeper.say(begun);
         self.keeper.begun();
         process.look_after(&mut self, prover, begun, duration)?;
-        let Supervisor { worker, mut task, links, keeper, started, reloads, orders } = self;
-        let is_real_time = worker.is_real_time();
-        let counts = worker.drain(T::PATIENCE)?;
+        let Supervisor { workers, mut task, links, keeper, started, reloads, orders } = self;
+        let is_real_time = workers.is_real_time();
+        let counts = workers.drain(T::PATIENCE)?;
         task.read(keeper);
         let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));
         let status = Status { orders, ..status };
@@ -123,21 +117,21 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     type Next = Reloads<T>;
 
     fn is_running(&self) -> bool {
-        self.worker.is_running()
+        self.workers.is_running()
     }
 
     fn look(&mut self) -> Result<(), WorkerError> {
-        let Supervisor { worker, task, links, keeper, .. } = self;
+        let Supervisor { workers, task, links, keeper, .. } = self;
         task.read(*keeper);
-        let reattach = |at: Port, to| worker.reattach(at, to);
+        let reattach = |at: Port, to| workers.reattach(at, &to);
         links.follow(reattach, &mut |what| keeper.say(what))
     }
 
     fn status(&mut self) -> Result<Status, WorkerError> {
-        let counts = self.worker.counts()?;
-        let Supervisor { worker, task, links, keeper, started, reloads, orders } = self;
+        let counts = self.workers.counts()?;
+        let Supervisor { workers, task, links, keeper, started, reloads, orders } = self;
         task.read(*keeper);
-        let status = status(task, &counts, links, (*started, worker.is_real_time(), *reloads));
+        let status = status(task, &counts, links, (*started, workers.is_real_time(), *reloads));
         Ok(Status { orders: orders.clone(), ..status })
     }
 
@@ -146,10 +140,10 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     }
 
     fn follow(&mut self, next: Reloads<T>) -> Result<(), String> {
-        let Supervisor { worker, task, keeper, reloads, .. } = self;
+        let Supervisor { workers, task, keeper, reloads, .. } = self;
         let mut all = Ok(());
         for next in next {
-            let followed = next.and_then(|next| task.reload(next, worker, *keeper));
+            let followed = next.and_then(|next| task.reload(next, workers, *keeper));
             reloads[usize::from(followed.is_err())] += 1;
             keeper.say(&match &followed {
                 Ok(()) => "the plan is reloaded".to_string(),
@@ -165,11 +159,11 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     }
 
     fn go_on_with(&mut self, next: Reloads<T>) -> Result<(), String> {
-        let Supervisor { worker, task, keeper, .. } = self;
+        let Supervisor { workers, task, keeper, .. } = self;
         let mut all = Ok(());
         for next in next {
             task.keep_books();
-            let followed = next.and_then(|next| task.reload(next, worker, *keeper));
+            let followed = next.and_then(|next| task.reload(next, workers, *keeper));
             if let Err(why) = &followed {
                 keeper.say(&format!("the reservations are not followed: {why}"));
             }

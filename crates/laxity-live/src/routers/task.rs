@@ -9,7 +9,6 @@ use laxity_plan::model::NodeId;
 use laxity_plan::tdp::NetworkAnalysis;
 
 use super::measurement::{FrameRecord, HostEvent, NetworkMeasurement};
-use super::thread::Running;
 use crate::archive::PastAnswer;
 use crate::error::LiveError;
 use crate::file::Capture;
@@ -17,6 +16,7 @@ use crate::process::{Keeper, PlanText, Results, Task};
 use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::{Counts, Reports};
+use crate::workers::Workers;
 
 /// The books and files of routers.
 pub(crate) struct RouterTask {
@@ -119,14 +119,14 @@ impl Task for RouterTask {
     fn reload(
         &mut self,
         Next { plan, routers, measured }: Next,
-        worker: &Running,
+        workers: &Workers<Self::Plan>,
         keeper: &mut dyn Keeper,
     ) -> Result<(), String> {
         agree(&self.period.plan, &plan).map_err(|why| {
             format!("{why}, which all routers change at once: start them again with the new plan")
         })?;
-        worker.reload(routers).map_err(|error| error.to_string())?;
-        let counts = worker.counts().map_err(|stopped| stopped.to_string())?;
+        workers.reload([routers]).map_err(|error| error.to_string())?;
+        let counts = workers.counts().map_err(|stopped| stopped.to_string())?;
         self.count();
         self.hand_over(&counts, keeper);
         self.period = Period::new(plan, measured);

@@ -26,6 +26,14 @@ pub struct Delayer {
 }
 
 impl WaitStatus {
+    /// Adds what packets of the class waited elsewhere on the same link.
+    pub(crate) fn add(&mut self, other: WaitStatus) {
+        self.idle_ns += other.idle_ns;
+        for (class, time) in other.sent_ns {
+            *self.sent_ns.entry(class).or_default() += time;
+        }
+    }
+
     /// Who delayed the class between two moments, the greatest share first.
     pub fn since(&self, before: Option<&WaitStatus>) -> Vec<Delayer> {
         let old = |class: &String| {

@@ -130,7 +130,7 @@ impl<'a> Causes<'a> {
     fn leave(&mut self, at: Nanos, key: u64, length: u32) -> Option<PacketDelay> {
         let packet = self.pairing.leave(key).map(|pair| pair.what);
         let class = packet.map_or(self.others, |packet| packet.class);
-        let takes = self.plan.link.rate.time_for(Bytes(length.into()));
+        let takes = self.plan.link.whole_rate().time_for(Bytes(length.into()));
         let last = self.left.back_mut();
         let own = match self.behind {
             Behind::Sent => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::autorate::autorate;
 use super::outside::Outside;
-use super::wire;
+use super::{threads, wire};
 use crate::edit;
 use crate::error::{Fault, Span};
 use crate::model::{AutorateSpec, LONGEST_TRANSMISSION, LinkSpec, Overhead, WireSpec, latency};
@@ -45,15 +45,27 @@ pub(super) fn link(
         }
     }
     let rate = raw.rate.value.least();
-    check_transmission(rate, max_packet, &raw.rate.span)?;
     let trace = raw.rate_trace.as_ref();
     let trace = trace.map(|file| outside.trace(edit::Path::new(["link", "rate-trace"]), file));
     let trace = trace.transpose()?;
     let (trace, autorate) = found(&raw.rate.value, trace)?;
     let latency = latency(rate, trace.as_ref());
     let wire = if in_network { no_wire(raw)? } else { wire_of(raw, autorate.is_some())? };
-    let stall = Nanos::ZERO;
-    Ok(LinkSpec { rate, trace, wire, autorate, overhead, max_packet, min_packet, latency, stall })
+    let link = LinkSpec {
+        rate,
+        trace,
+        wire,
+        autorate,
+        overhead,
+        max_packet,
+        min_packet,
+        latency,
+        stall: Nanos::ZERO,
+        threads: None,
+    };
+    let link = threads::share(link, threads::threads(raw, rate)?);
+    check_transmission(link.rate, max_packet, &raw.rate.span)?;
+    Ok(link)
 }
 
 /// The wire behind the only link, if anything is said of it. A link whose rate is found is there,

@@ -13,6 +13,7 @@ mod refused;
 mod routing;
 mod streams;
 mod tdp;
+mod threads;
 mod topologies;
 mod traces;
 mod wires;

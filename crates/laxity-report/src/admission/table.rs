@@ -6,11 +6,9 @@ use laxity_plan::Plan;
 
 use super::column::{Column, Row};
 use super::{columns, dwcs, edf, hfsc, suggestions};
-use crate::autorate;
 use crate::columns::{Heads, Results};
-use crate::quantity;
 use crate::visible::line;
-use crate::words;
+use crate::{autorate, quantity, threads, words};
 
 /// The whole proof.
 pub fn text(proof: &LinkProof, plan: &Plan) -> String {
@@ -40,7 +38,7 @@ pub fn text(proof: &LinkProof, plan: &Plan) -> String {
     let best_effort = proof.best_effort.iter().flat_map(edf::details);
     let left = proof.left.iter().flat_map(hfsc::details);
     let windows = proof.windows.iter().flat_map(dwcs::details);
-    if let Some(line) = autorate::proved(plan) {
+    for line in autorate::proved(plan).into_iter().chain(threads::proved(plan)) {
         text += &format!("{line}\n");
     }
     for (name, value) in best_effort.chain(left).chain(windows) {

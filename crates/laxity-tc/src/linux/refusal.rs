@@ -80,6 +80,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
             "write what the link always carries, its `from`, as `rate`, or forward by `laxity live`",
         ));
     }
+    if plan.link.threads.is_some() {
+        return Err(Refusal::new(
+            "`threads`",
+            "the kernel has one queueing discipline for an interface",
+            "leave it out, or forward by `laxity live`",
+        ));
+    }
     let by_deadline = |what: &str, why: &str| Refusal {
         nearest_is_hfsc: true,
         ..Refusal::new(

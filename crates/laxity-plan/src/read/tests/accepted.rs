@@ -29,6 +29,7 @@ fn the_link_and_its_scheduler() {
         min_packet: Bytes(40),
         latency: Some(Nanos::ZERO),
         stall: Nanos::ZERO,
+        threads: None,
     };
     assert_eq!(plan.link, link);
     assert_eq!(plan.scheduler, SchedulerSpec::EDF);

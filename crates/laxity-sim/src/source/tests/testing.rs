@@ -40,6 +40,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
             min_packet: Bytes(40),
             latency: Some(Nanos::ZERO),
             stall: Nanos::ZERO,
+            threads: None,
             trace: None,
             wire: None,
             autorate: None,
