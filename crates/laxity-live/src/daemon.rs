@@ -17,6 +17,7 @@ use laxity_linux::ping::Pinger;
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::{AutorateSpec, NodeId};
+use laxity_plan::reader::PlanReader;
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
@@ -42,7 +43,7 @@ pub struct Daemon {
     /// The process ends by itself after this time.
     pub duration: Option<Nanos>,
     /// Reads and proves the plan of a file again, on a thread of its own. An error is a sentence.
-    pub read: fn(&Path) -> Result<PlanText, String>,
+    pub read: fn(&mut PlanReader) -> Result<PlanText, String>,
     /// Works out what to change in a plan of a link, on another such thread.
     pub advise: Advise,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
@@ -286,9 +287,9 @@ impl Daemon {
         }
         let (settings, time) = (host.settings(), host.time());
         let nodes: Vec<NodeId> = wired.iter().map(|wired| wired.node).collect();
-        let (read, path, again) = (self.read, plan.path.clone(), nodes.clone());
+        let (read, mut reader, again) = (self.read, plan.reader(), nodes.clone());
         let readable = vec![folder_of(&plan.path)];
-        let ready = move || vec![task::Next::new(read(&path), &again, settings)];
+        let ready = move || vec![task::Next::new(read(&mut reader), &again, settings)];
         let mut prover = Prover::start(readable, ready)?;
         let ports = links.names();
         let ports = ports.iter().map(String::as_str);
@@ -323,20 +324,20 @@ fn find_cgroups(plan: &mut Plan) -> Result<(), LiveError> {
 
 /// Starts the thread that reads plans again and makes them ready.
 fn prover(
-    read: fn(&Path) -> Result<PlanText, String>,
+    read: fn(&mut PlanReader) -> Result<PlanText, String>,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
 ) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
-    let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
-    let paths = plans.each_ref().map(path);
-    let mut readable: Vec<PathBuf> = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let folder = |plan: &PlanText| folder_of(&plan.path);
+    let mut readable: Vec<PathBuf> = plans.iter().flatten().map(folder).collect();
+    let mut readers = plans.each_ref().map(|plan| plan.as_ref().map(PlanText::reader));
     if settings.iter().flatten().any(|settings| settings.is_host) {
         readable.extend(cgroup::root());
     }
     let has_room = is_emulated(plans);
-    let next = move |at: Side| {
-        let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
-        let ready = read(path).and_then(|PlanText { mut plan, text, .. }| {
+    let mut next = move |at: Side| {
+        let (reader, settings) = (readers[at.index()].as_mut()?, settings[at.index()].as_ref()?);
+        let ready = read(reader).and_then(|PlanText { mut plan, text, .. }| {
             if settings.is_host {
                 find_cgroups(&mut plan).map_err(|error| error.to_string())?;
             }
@@ -351,7 +352,7 @@ fn prover(
         });
         Some(ready)
     };
-    Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&next).collect())?)
+    Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&mut next).collect())?)
 }
 
 /// What a plan says of a rate that is found.

@@ -40,6 +40,7 @@ pub mod random;
 pub mod rate_trace;
 mod raw;
 mod read;
+pub mod reader;
 pub mod rewrite;
 mod schema;
 mod shares;
@@ -49,7 +50,7 @@ pub mod topology;
 pub mod wire;
 pub mod written;
 
-pub use build::Tails;
+pub use build::{Tails, has_memory};
 pub use discipline::UnknownScheduler;
 pub use error::PlanError;
 pub use model::Plan;

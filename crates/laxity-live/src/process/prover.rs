@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread;
 
 use laxity_linux::sandbox::Sandbox;
 
@@ -28,7 +29,7 @@ pub(crate) struct Gone;
 
 impl<N: Send + 'static> Prover<N> {
     /// Starts the thread. `prove` is called there for each reload, and may read these files and
-    /// folders.
+    /// folders. Each time, the calling thread is unparked.
     ///
     /// # Errors
     /// If the thread cannot be had, or does not get rid of its privileges.
@@ -38,6 +39,7 @@ impl<N: Send + 'static> Prover<N> {
     ) -> Result<Self, StartError> {
         let (ask, asked) = mpsc::channel();
         let (tell, proved) = mpsc::channel();
+        let asker = thread::current();
         // What is refused is told in tables that fit the terminal.
         let sandbox = readable.into_iter().fold(Sandbox::new().terminal(), Sandbox::read);
         confined::spawn("prover", sandbox, move || {
@@ -45,6 +47,7 @@ impl<N: Send + 'static> Prover<N> {
                 if tell.send(prove()).is_err() {
                     return;
                 }
+                asker.unpark();
             }
         })?;
         Ok(Prover { ask, proved, underway: None, next: None })
@@ -89,7 +92,6 @@ impl<N: Send + 'static> Prover<N> {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
     use std::time::{Duration, Instant};
 
     use super::*;
