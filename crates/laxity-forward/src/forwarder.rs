@@ -2,15 +2,15 @@
 
 use laxity::packet::{Ecn, Packet};
 use laxity::port::{Account, Books};
-use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
+use laxity::scheduler::{Backlog, DropReason, Reach, Scheduler as _};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
-use crate::cache::Classification;
+use crate::cache::{Classification, Lookup};
 use crate::error::Refusal;
 use crate::event::{ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink};
-use crate::gate;
+use crate::gate::{self, Memory};
 use crate::outlet::Outlet;
 use crate::prepared::PreparedPlan;
 use crate::queued::{PacketList, QueuedPacket};
@@ -106,7 +106,8 @@ impl Forwarder {
 
     /// A frame has arrived: it is queued, or dropped at once.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
-        let found = self.followed.sort(&frame.headers);
+        let lookup = self.followed.sorter.lookup(&frame.headers);
+        let found = self.followed.find(lookup, &frame.headers);
         self.take_in(now, frame, found, sink);
     }
 
@@ -115,12 +116,21 @@ impl Forwarder {
     /// are taken in.
     pub fn arrive_together(&mut self, now: Nanos, frames: &[Frame], sink: Sink<'_>) {
         for frames in frames.chunks(TOGETHER) {
-            let mut found = [Classification::default(); TOGETHER];
-            for (found, frame) in found.iter_mut().zip(frames) {
-                *found = self.followed.sort(&frame.headers);
+            let mut lookups = [Lookup::default(); TOGETHER];
+            for (lookup, frame) in lookups.iter_mut().zip(frames) {
+                *lookup = self.followed.sorter.lookup(&frame.headers);
             }
-            for Classification { class, flow } in &found[..frames.len()] {
-                self.followed.port.prefetch(*class, *flow);
+            for lookup in &lookups[..frames.len()] {
+                self.followed.sorter.prefetch(lookup);
+            }
+            let mut found = [Classification::default(); TOGETHER];
+            for ((found, lookup), frame) in found.iter_mut().zip(lookups).zip(frames) {
+                *found = self.followed.find(lookup, &frame.headers);
+            }
+            for reach in Reach::ALL {
+                for found in &found[..frames.len()] {
+                    self.followed.prefetch(*found, reach);
+                }
             }
             for (frame, found) in frames.iter().zip(found) {
                 self.take_in(now, *frame, found, sink);
@@ -140,11 +150,16 @@ impl Forwarder {
         sink(&Event::Arrived(arrived));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
-        let PreparedPlan { plan, policer, port, .. } = &mut self.followed;
+        let PreparedPlan { plan, policer, classes, port, .. } = &mut self.followed;
         let bytes = port.scheduler().backlog().bytes;
-        let memory = [Backlog { packets: self.held.len(), bytes }, self.settings.backlog];
+        let memory = Memory {
+            queued: Backlog { packets: self.held.len(), bytes },
+            most: self.settings.backlog,
+            has_contract: classes[class.index()].has_contract,
+        };
         let nonconforming = || sink(&Event::Nonconforming { number, class });
-        let accepted = gate::accept(plan, Some(policer), &mut packet, memory, nonconforming);
+        let longest = plan.link.max_packet;
+        let accepted = gate::accept(longest, Some(policer), &mut packet, memory, nonconforming);
         if let Err(reason) = accepted {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(DroppedPacket { number, packet, time: now, reason }));
@@ -190,8 +205,8 @@ impl Forwarder {
         let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
             self.held.remove(dispatch.packet.handle);
         let packet = Packet { handle, ..dispatch.packet };
-        let promised = self.followed.plan.classes[packet.class.index()].deadline;
-        let promised = promised.map(|delay| packet.arrival.saturating_add(delay));
+        let terms = &self.followed.classes[packet.class.index()];
+        let promised = terms.deadline.map(|delay| packet.arrival.saturating_add(delay));
         sink(&Event::Sent(SentPacket {
             number,
             packet,
@@ -199,7 +214,7 @@ impl Forwarder {
             start: now,
             lateness,
             departure: start.departure,
-            allowance: self.followed.growths[packet.class.index()].delay_for(start.late),
+            allowance: terms.growth.delay_for(start.late),
             is_under_way: self.followed.wire.is_some(),
         }));
         if let Some(cause) = self.launch(number, &packet, start.departure) {

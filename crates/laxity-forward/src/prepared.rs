@@ -1,28 +1,45 @@
 //! A plan with all that is built to follow it.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 
 use laxity::packet::ClassId;
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
-use laxity::scheduler::Scheduler;
+use laxity::scheduler::{Reach, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::discipline::Growth;
 use laxity_plan::matching::Headers;
+use laxity_plan::model::Class;
 
-use crate::cache::Classification;
+use crate::cache::{Classification, Lookup};
 use crate::classify::Sorter;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
 use crate::under_way::EmulatedWire;
+
+/// What the path of a packet asks of its class, in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct ClassTerms {
+    /// The delay that packets are promised.
+    pub(crate) deadline: Option<Nanos>,
+    /// How much later packets are if the link was late.
+    pub(crate) growth: Growth,
+    /// Whether it is known what arrives.
+    pub(crate) has_contract: bool,
+}
+
+const _: () = assert!(size_of::<ClassTerms>() == 64);
 
 /// A plan that is ready to be followed: what takes time and memory is done.
 pub struct PreparedPlan {
     pub(crate) plan: Plan,
     pub(crate) sorter: Sorter,
     pub(crate) policer: Policer,
-    pub(crate) growths: Vec<Growth>,
+    /// By number.
+    pub(crate) classes: Vec<ClassTerms>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
     pub(crate) wire: Option<EmulatedWire>,
     /// The classes that have packets of their own, by name.
@@ -48,7 +65,7 @@ impl PreparedPlan {
         Ok(PreparedPlan {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
-            growths: plan.growths(),
+            classes: plan.classes.iter().zip(plan.growths()).map(ClassTerms::new).collect(),
             port: Port::new(plan.build_scheduler(settings.seed), books),
             wire: EmulatedWire::new(&plan, settings.seed),
             leaves: plan.leaves().map(|(id, class)| (class.name.clone(), id)).collect(),
@@ -56,12 +73,24 @@ impl PreparedPlan {
         })
     }
 
-    /// The class and flow of a frame; a flow that is new is introduced to the scheduler.
-    pub(crate) fn sort(&mut self, headers: &Headers) -> Classification {
+    /// The class and flow of a frame that is looked up; a flow that is new is introduced to the
+    /// scheduler.
+    #[inline]
+    pub(crate) fn find(&mut self, lookup: Lookup, headers: &Headers) -> Classification {
         let PreparedPlan { sorter, port, .. } = self;
-        sorter.sort(headers, |Classification { class, flow }, hosts| {
+        sorter.find(lookup, headers, |Classification { class, flow }, hosts| {
             port.introduce(class, flow, hosts);
         })
+    }
+
+    /// Loads what a packet of a flow needs that comes soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, Classification { class, flow }: Classification, reach: Reach) {
+        if reach == Reach::Class {
+            black_box(self.classes[class.index()].has_contract);
+            self.policer.prefetch(class);
+        }
+        self.port.prefetch(class, flow, reach);
     }
 
     /// The plan.
@@ -72,6 +101,12 @@ impl PreparedPlan {
     /// The books of all classes.
     pub fn into_books(self) -> Books {
         self.port.into_books()
+    }
+}
+
+impl ClassTerms {
+    fn new((class, growth): (&Class, Growth)) -> Self {
+        ClassTerms { deadline: class.deadline, growth, has_contract: class.arrival.is_some() }
     }
 }
 
