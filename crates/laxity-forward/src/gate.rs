@@ -43,8 +43,6 @@ pub(crate) fn accept(
         }
     }
     let Memory { queued, most, has_contract } = memory;
-    match laxity_plan::has_memory(packet, has_contract, queued, most) {
-        true => Ok(()),
-        false => Err(DropReason::no_room(packet)),
-    }
+    let has_memory = laxity_plan::has_memory(packet, has_contract, queued, most);
+    if has_memory { Ok(()) } else { Err(DropReason::no_room(packet)) }
 }

@@ -91,10 +91,7 @@ impl QueueTable {
     pub(super) fn find(&self, number: u32) -> Option<usize> {
         let is_it = |slot: &u32| self.queues[*slot as usize].number == number;
         let near = self.near.iter().position(|near| *near == number);
-        near.or_else(|| match self.slots.is_empty() {
-            true => None,
-            false => self.slots.find(mix(number.into()), is_it).map(|slot| *slot as usize),
-        })
+        near.or_else(|| self.slots.find(mix(number.into()), is_it).map(|slot| *slot as usize))
     }
 
     /// The slot of the queue of this number; an empty one if it has none. `is_past` says whether a
