@@ -108,7 +108,7 @@ struct Change {
 }
 
 impl Change {
-    /// Between two texts, of which the first one has these classes.
+    /// Between two texts. The first one has these classes.
     fn new(before: &str, classes: &[Class], after: &str) -> Option<Self> {
         let starts = table_starts(before, classes)?;
         let same = |(one, other): &(u8, u8)| one == other;
@@ -142,8 +142,8 @@ impl Change {
         part + &after[starts[*from]..after.len() - tail]
     }
 
-    /// The classes of the whole plan. `part` has first so many that are `above` others, then those
-    /// that may have changed.
+    /// The classes of the whole plan. `part` begins with this number of classes `above` others;
+    /// those that may have changed follow.
     fn classes(&self, before: &[Class], part: &[Class], above: usize) -> Option<Vec<Class>> {
         let Change { from, until, .. } = *self;
         let changed = &part[above..];

@@ -21,8 +21,8 @@ pub(crate) fn prefetch<T: Copy>(value: T) {
     black_box(value);
 }
 
-/// How far a [prefetch](crate::scheduler::Scheduler::prefetch) reaches: memory that is found through what the reach
-/// before has loaded.
+/// How far a [prefetch](crate::scheduler::Scheduler::prefetch) reaches: memory that is found
+/// through what the reach before has loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a queue is below a scheduler, which is below a class")]
 pub enum Reach {

@@ -21,7 +21,7 @@ const COUNTS: [usize; 2] = [10, 10_000];
 /// Flows of each circuit.
 const FLOWS: u16 = 4;
 const LEAF: &str = "scheduler = { kind = \"fq-codel\" }";
-/// So many frames are sent before the receivers begin anew.
+/// How many frames are sent before the receivers begin anew.
 const FRAMES: usize = 1 << 16;
 
 /// Which circuits get frames.
@@ -63,7 +63,7 @@ pub(crate) fn measure(rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// The plan of so many circuits, as a direction follows it.
+/// The plan of a number of circuits, as a direction follows it.
 pub(crate) fn order(upper: Upper, count: usize) -> Order {
     let text = provider::plan(upper, LEAF, count);
     let plan = Plan::parse(&text, "circuits.toml", Path::new("")).expect("a plan");

@@ -1,9 +1,9 @@
 //! How fast a bridge forwards the smallest frames, what a frame takes of the processor, and how
 //! long frames take, beside the kernel's bridge.
 //!
-//! `cargo run --profile dist -p laxity-live --example measure [rate|circuits|latency|all] [ROUNDS]`, as root
-//! on a machine with two cores that has little else to do. Everything happens in namespaces of its
-//! own:
+//! `cargo run --profile dist -p laxity-live --example measure [rate|circuits|latency|all] [ROUNDS]`,
+//! as root on a machine with two cores that has little else to do. Everything happens in namespaces
+//! of its own:
 //!
 //! ```text
 //! sender eth --- a [bridge] b --- eth receiver
@@ -48,7 +48,7 @@ enum Way {
     Plain(Interfaces),
     /// Four classes under `edf/exact`, on a link that is never the narrow place.
     Edf(Interfaces),
-    /// So many circuits of a provider under a discipline.
+    /// A number of circuits of a provider under a discipline.
     Circuits(Interfaces, Upper, usize),
 }
 

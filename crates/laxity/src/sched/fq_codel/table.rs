@@ -18,8 +18,8 @@ pub(super) const NONE: u32 = u32::MAX;
 ///
 /// A queue has a slot from its first packet on. One that is in no list keeps it until another needs
 /// it, the one that has been out of the lists for the longest first, and longer if CoDel
-/// remembers it. So beyond the first [`NEAR`] there are never more slots than queues were in use, or
-/// remembered, at once.
+/// remembers it. So beyond the first [`NEAR`] there are never more slots than queues were in use,
+/// or remembered, at once.
 #[derive(Clone, Debug)]
 pub(super) struct QueueTable {
     /// The numbers of the queues in the first slots.
@@ -34,7 +34,7 @@ pub(super) struct QueueTable {
     largest: WinnerTree<(u64, u32)>,
 }
 
-/// So many slots are found without a look elsewhere: as many as a household has flows at once.
+/// How many slots are found without a look elsewhere: a household has that many flows at once.
 const NEAR: usize = 8;
 
 /// One cache line.
