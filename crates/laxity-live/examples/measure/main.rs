@@ -1,7 +1,7 @@
 //! How fast a bridge forwards the smallest frames, what a frame takes of the processor, and how
 //! long frames take, beside the kernel's bridge.
 //!
-//! `cargo run --profile dist -p laxity-live --example measure [rate|circuits|latency|all] [ROUNDS]`,
+//! `cargo run --profile dist -p laxity-live --example measure [rate|circuits|latency] [ROUNDS]`,
 //! as root on a machine with two cores that has little else to do. Everything happens in namespaces
 //! of its own:
 //!
