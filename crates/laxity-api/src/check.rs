@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use laxity_answers::Reason;
-use laxity_answers::link::LinkProof;
+use laxity_answers::link::{Admission, LinkProof};
 use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
@@ -45,6 +45,18 @@ pub fn check(plan: &Plan) -> Result<CheckResult, Error> {
         Some(framing) => CheckResult::Frames(Box::new(FramesProof::new(framing))),
         None => CheckResult::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),
     })
+}
+
+/// Whether everything that a plan promises holds; `None` if that is not known. It is what
+/// [`check`] says, without what a class could change.
+///
+/// # Errors
+/// As [`check`].
+pub fn is_admitted(plan: &Plan) -> Result<Option<bool>, Error> {
+    if plan.network_plan().is_some() {
+        return Ok(check(plan)?.admitted());
+    }
+    Ok(Admission::test(plan).and_then(|admission| admission.admitted()))
 }
 
 impl CheckResult {

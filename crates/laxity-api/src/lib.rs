@@ -8,6 +8,7 @@
 //! | verb | question | answer |
 //! | --- | --- | --- |
 //! | [`check()`] | a plan | [`CheckResult`]: what is proved of it |
+//! | [`is_admitted`] | the same | whether it is admitted, alone |
 //! | [`breakdown()`](breakdown::breakdown) | a plan, classes, [`Traffic`] | [what their bounds are made of](breakdown::Breakdowns), and how much of it packets use |
 //! | [`limits()`] | a network | what each link and class could be for everything to hold |
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
@@ -76,7 +77,7 @@ pub mod tune;
 pub mod why;
 mod worst;
 
-pub use check::{CheckResult, check, exactly, limits};
+pub use check::{CheckResult, check, exactly, is_admitted, limits};
 pub use custom::{Custom, run_custom, with_custom};
 pub use error::Error;
 #[cfg(feature = "pages")]

@@ -1,5 +1,7 @@
 //! Which class and flow the frames of a conversation have, remembered in bounded memory.
 
+use std::hint::black_box;
+
 use laxity::packet::{ClassId, FlowId};
 use laxity_plan::matching::Headers;
 
@@ -31,10 +33,12 @@ pub(crate) struct Cache {
 /// The entries of a set.
 const WAYS: usize = 8;
 
+/// Half a cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 struct Set {
     /// Part of the hash of each entry's conversation; 0 if there is no entry.
-    tags: [u32; WAYS],
+    tags: [u16; WAYS],
     /// A bit for each entry that was asked for.
     used: u8,
     /// The next entry to give up.
@@ -42,16 +46,24 @@ struct Set {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Entry {
     key: Key,
     found: Classification,
 }
 
 /// Where a conversation's entries are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Place {
     set: usize,
-    tag: u32,
+    tag: u16,
+}
+
+/// What a frame is looked up by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lookup {
+    key: Key,
+    place: Place,
 }
 
 impl Cache {
@@ -72,27 +84,39 @@ impl Cache {
         self.hasher
     }
 
-    /// What these headers were found to be; `find` says the class of headers that are not known,
-    /// and `number` the number of a flow of that class that is not.
+    /// How these headers are looked up. The set where they may be is loaded.
+    #[inline]
+    pub(crate) fn lookup(&self, headers: &Headers) -> Lookup {
+        let key = Key::new(headers);
+        let hash = self.hasher.hash(key.conversation());
+        let set = (hash >> 32) as usize & (self.sets.len() - 1);
+        // An out-of-order processor does not wait for what nobody looks at.
+        black_box(self.sets[set].used);
+        Lookup { key, place: Place { set, tag: hash as u16 | 1 } }
+    }
+
+    /// Loads the entry that may be of what is looked up, if the set is loaded.
+    #[inline]
+    pub(crate) fn prefetch(&self, lookup: &Lookup) {
+        let Place { set, tag } = lookup.place;
+        if let Some(way) = self.sets[set].tags.iter().position(|other| *other == tag) {
+            let entry = &self.entries[set * WAYS + way];
+            black_box((entry.key.first(), entry.found));
+        }
+    }
+
+    /// What headers were found to be; `find` says the class of headers that are not known, and
+    /// `number` the number of a flow of that class that is not.
     pub(crate) fn find(
         &mut self,
-        headers: &Headers,
+        Lookup { key, place }: Lookup,
         find: impl FnOnce() -> ClassId,
         number: impl FnOnce(ClassId) -> FlowId,
     ) -> Classification {
-        let key = Key::new(headers);
-        let place = self.place(&key);
         match self.known(place, |entry| entry.key == key) {
             Some(found) => found,
             None => self.learn(place, key, find(), number),
         }
-    }
-
-    #[inline]
-    fn place(&self, key: &Key) -> Place {
-        let hash = self.hasher.hash(key.conversation());
-        let set = (hash >> 32) as usize & (self.sets.len() - 1);
-        Place { set, tag: hash as u32 | 1 }
     }
 
     #[inline]
@@ -151,4 +175,4 @@ impl Set {
     }
 }
 
-const _: () = assert!(size_of::<Entry>() <= 80 && WORDS == 9);
+const _: () = assert!(size_of::<Set>() == 32 && size_of::<Entry>() <= 80 && WORDS == 9);

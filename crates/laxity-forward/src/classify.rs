@@ -5,7 +5,7 @@ use laxity_plan::classify::Classifier;
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Class, Plan};
 
-use crate::cache::{Cache, Classification};
+use crate::cache::{Cache, Classification, Lookup};
 use crate::error::Refusal;
 
 /// The classes of a plan with a cache before their matches.
@@ -59,10 +59,33 @@ impl Sorter {
         headers: &Headers,
         introduce: impl FnOnce(Classification, Hosts),
     ) -> Classification {
+        self.find(self.lookup(headers), headers, introduce)
+    }
+
+    /// What a frame is looked up by. The memory in which that begins is loaded.
+    #[inline]
+    pub(crate) fn lookup(&self, headers: &Headers) -> Lookup {
+        self.cache.lookup(headers)
+    }
+
+    /// Loads what was found about headers like these.
+    #[inline]
+    pub(crate) fn prefetch(&self, lookup: &Lookup) {
+        self.cache.prefetch(lookup);
+    }
+
+    /// The same as [`sort`](Self::sort) of headers that are looked up by this.
+    #[inline]
+    pub(crate) fn find(
+        &mut self,
+        lookup: Lookup,
+        headers: &Headers,
+        introduce: impl FnOnce(Classification, Hosts),
+    ) -> Classification {
         let Sorter { classifier, default, cache, flows } = self;
         let find = || class_of(classifier, *default, headers);
         let hasher = cache.hasher();
-        cache.find(headers, find, |class| {
+        cache.find(lookup, find, |class| {
             let flow = next_flow(flows, class);
             introduce(Classification { class, flow }, hasher.hosts(headers));
             flow

@@ -2,16 +2,16 @@
 
 use laxity::packet::{AckTag, Ecn, Packet};
 use laxity::port::{Account, Books};
-use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
+use laxity::scheduler::{Backlog, DropReason, Reach, Scheduler as _};
 use laxity::units::{Nanos, Rate};
 use laxity_engine::RateShare;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
-use crate::cache::Classification;
+use crate::cache::{Classification, Lookup};
 use crate::error::Refusal;
 use crate::event::{ArrivedPacket, DroppedPacket, Event, LossCause, LostPacket, SentPacket, Sink};
-use crate::gate;
+use crate::gate::{self, Memory};
 use crate::outlet::Outlet;
 use crate::prepared::PreparedPlan;
 use crate::queued::{PacketList, QueuedPacket};
@@ -127,12 +127,21 @@ impl Forwarder {
     /// are taken in.
     pub fn arrive_together(&mut self, now: Nanos, frames: &[Frame], sink: Sink<'_>) {
         for frames in frames.chunks(TOGETHER) {
-            let mut found = [Classification::default(); TOGETHER];
-            for (found, frame) in found.iter_mut().zip(frames) {
-                *found = self.followed.sort(&frame.headers, sink);
+            let mut lookups = [Lookup::default(); TOGETHER];
+            for (lookup, frame) in lookups.iter_mut().zip(frames) {
+                *lookup = self.followed.sorter.lookup(&frame.headers);
             }
-            for Classification { class, flow } in &found[..frames.len()] {
-                self.followed.port.prefetch(*class, *flow);
+            for lookup in &lookups[..frames.len()] {
+                self.followed.sorter.prefetch(lookup);
+            }
+            let mut found = [Classification::default(); TOGETHER];
+            for ((found, lookup), frame) in found.iter_mut().zip(lookups).zip(frames) {
+                *found = self.followed.find(lookup, &frame.headers, sink);
+            }
+            for reach in Reach::ALL {
+                for found in &found[..frames.len()] {
+                    self.followed.prefetch(*found, reach);
+                }
             }
             for (frame, found) in frames.iter().zip(found) {
                 self.take_in(now, *frame, found, sink);
@@ -153,11 +162,16 @@ impl Forwarder {
         let demoted = false;
         let arrival = now;
         let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival, handle };
-        let PreparedPlan { plan, policer, port, .. } = &mut self.followed;
+        let PreparedPlan { plan, policer, classes, port, .. } = &mut self.followed;
         let bytes = port.scheduler().backlog().bytes;
-        let memory = [Backlog { packets: self.held.len(), bytes }, self.settings.backlog];
+        let memory = Memory {
+            queued: Backlog { packets: self.held.len(), bytes },
+            most: self.settings.backlog,
+            has_contract: classes[class.index()].has_contract,
+        };
         let nonconforming = || sink(&Event::Nonconforming { number, class });
-        let accepted = gate::accept(plan, Some(policer), &mut packet, memory, nonconforming);
+        let longest = plan.link.max_packet;
+        let accepted = gate::accept(longest, Some(policer), &mut packet, memory, nonconforming);
         if let Err(reason) = accepted {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(DroppedPacket { number, packet, time: now, reason }));
@@ -209,8 +223,8 @@ impl Forwarder {
         let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
             self.held.remove(dispatch.packet.handle);
         let packet = Packet { handle, ..dispatch.packet };
-        let promised = self.followed.plan.classes[packet.class.index()].deadline;
-        let promised = promised.map(|delay| packet.arrival.saturating_add(delay));
+        let terms = &self.followed.classes[packet.class.index()];
+        let promised = terms.deadline.map(|delay| packet.arrival.saturating_add(delay));
         sink(&Event::Sent(SentPacket {
             number,
             packet,
@@ -218,9 +232,9 @@ impl Forwarder {
             start: now,
             lateness,
             departure: start.departure,
-            allowance: self.followed.growths[packet.class.index()].delay_for(start.late),
+            allowance: terms.growth.delay_for(start.late),
             is_under_way: self.followed.wire.is_some(),
-            is_washed: self.followed.washes[packet.class.index()],
+            is_washed: terms.is_washed,
         }));
         if let Some(cause) = self.launch(number, &packet, start.departure) {
             sink(&Event::Lost(LostPacket { number, packet, time: now, cause }));

@@ -3,8 +3,7 @@
 use laxity::packet::Packet;
 use laxity::police::{Entry, Policer};
 use laxity::scheduler::{Backlog, DropReason};
-use laxity::units::Nanos;
-use laxity_plan::Plan;
+use laxity::units::{Bytes, Nanos};
 
 /// Advances the time `last` to `now`: never back, and not beyond [`Nanos::LIMIT`].
 pub(crate) fn advance(last: &mut Nanos, now: Nanos) -> Nanos {
@@ -12,16 +11,26 @@ pub(crate) fn advance(last: &mut Nanos, now: Nanos) -> Nanos {
     *last
 }
 
+/// What the memory for packets depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub queued: Backlog,
+    /// How much may be queued.
+    pub most: Backlog,
+    /// Whether it is known what arrives of the packet's class.
+    pub has_contract: bool,
+}
+
 /// Whether a packet may be queued, as far as its length, its contract and memory go. `policer` is
-/// `None` where contracts were held before. `memory` is what is queued and what may be.
+/// `None` where contracts were held before.
 pub(crate) fn accept(
-    plan: &Plan,
+    longest: Bytes,
     policer: Option<&mut Policer>,
     packet: &mut Packet,
-    memory: [Backlog; 2],
+    memory: Memory,
     nonconforming: impl FnOnce(),
 ) -> Result<(), DropReason> {
-    if u64::from(packet.length) > plan.link.max_packet.0 {
+    if u64::from(packet.length) > longest.0 {
         return Err(DropReason::TooLong);
     }
     if let Some(policer) = policer {
@@ -33,6 +42,7 @@ pub(crate) fn accept(
             return Err(DropReason::Contract);
         }
     }
-    let [queued, limit] = memory;
-    if plan.has_memory(packet, queued, limit) { Ok(()) } else { Err(DropReason::no_room(packet)) }
+    let Memory { queued, most, has_contract } = memory;
+    let has_memory = laxity_plan::has_memory(packet, has_contract, queued, most);
+    if has_memory { Ok(()) } else { Err(DropReason::no_room(packet)) }
 }

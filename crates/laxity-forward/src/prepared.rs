@@ -1,35 +1,52 @@
 //! A plan with all that is built to follow it.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 
 use laxity::packet::{ClassId, FlowId, Hosts};
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
-use laxity::scheduler::Scheduler;
+use laxity::scheduler::{Reach, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::discipline::Growth;
 use laxity_plan::matching::Headers;
+use laxity_plan::model::Class;
 
-use crate::cache::Classification;
+use crate::cache::{Classification, Lookup};
 use crate::classify::Sorter;
 use crate::error::Refusal;
 use crate::event::{Event, Sink};
 use crate::forwarder::Settings;
 use crate::under_way::EmulatedWire;
 
+/// What the path of a packet asks of its class, in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct ClassTerms {
+    /// The delay that packets are promised.
+    pub(crate) deadline: Option<Nanos>,
+    /// How much later packets are if the link was late.
+    pub(crate) growth: Growth,
+    /// Whether it is known what arrives.
+    pub(crate) has_contract: bool,
+    /// Whether the code points of packets are cleared.
+    pub(crate) is_washed: bool,
+}
+
+const _: () = assert!(size_of::<ClassTerms>() == 64);
+
 /// A plan that is ready to be followed: what takes time and memory is done.
 pub struct PreparedPlan {
     pub(crate) plan: Plan,
     pub(crate) sorter: Sorter,
     pub(crate) policer: Policer,
-    pub(crate) growths: Vec<Growth>,
     /// Whether they drop acknowledgements.
     pub(crate) filters_acks: bool,
     /// Whether its schedulers share by hosts.
     pub(crate) shares_by_hosts: bool,
-    /// Of each class whether the code points of its packets are cleared.
-    pub(crate) washes: Vec<bool>,
+    /// By number.
+    pub(crate) classes: Vec<ClassTerms>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
     pub(crate) wire: Option<EmulatedWire>,
     /// The classes that have packets of their own, by name.
@@ -55,10 +72,9 @@ impl PreparedPlan {
         Ok(PreparedPlan {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
-            growths: plan.growths(),
             filters_acks: plan.filters_acks(),
             shares_by_hosts: plan.shares_by_hosts(),
-            washes: plan.washes(),
+            classes: ClassTerms::of_classes(&plan),
             port: Port::new(plan.build_scheduler(settings.seed), books),
             wire: EmulatedWire::new(&plan, settings.seed),
             leaves: plan.leaves().map(|(id, class)| (class.name.clone(), id)).collect(),
@@ -76,10 +92,32 @@ impl PreparedPlan {
 
     /// The class and flow of a frame. A flow that is new is introduced to the scheduler.
     pub(crate) fn sort(&mut self, headers: &Headers, sink: Sink<'_>) -> Classification {
+        let lookup = self.sorter.lookup(headers);
+        self.find(lookup, headers, sink)
+    }
+
+    /// The same of a frame that is looked up.
+    #[inline]
+    pub(crate) fn find(
+        &mut self,
+        lookup: Lookup,
+        headers: &Headers,
+        sink: Sink<'_>,
+    ) -> Classification {
         let PreparedPlan { sorter, port, shares_by_hosts, .. } = self;
-        sorter.sort(headers, |Classification { class, flow }, hosts| {
+        sorter.find(lookup, headers, |Classification { class, flow }, hosts| {
             introduce(port, *shares_by_hosts, (class, flow, hosts), sink);
         })
+    }
+
+    /// Loads what a packet of a flow needs that comes soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, Classification { class, flow }: Classification, reach: Reach) {
+        if reach == Reach::Class {
+            black_box(self.classes[class.index()].has_contract);
+            self.policer.prefetch(class);
+        }
+        self.port.prefetch(class, flow, reach);
     }
 
     /// The plan.
@@ -103,6 +141,19 @@ fn introduce(
     port.introduce(class, flow, hosts);
     if shares_by_hosts {
         sink(&Event::Introduced { class, flow, hosts });
+    }
+}
+
+impl ClassTerms {
+    /// Those of all classes of a plan, by number.
+    fn of_classes(plan: &Plan) -> Vec<ClassTerms> {
+        let terms = |((class, growth), is_washed): ((&Class, Growth), bool)| ClassTerms {
+            deadline: class.deadline,
+            growth,
+            has_contract: class.arrival.is_some(),
+            is_washed,
+        };
+        plan.classes.iter().zip(plan.growths()).zip(plan.washes()).map(terms).collect()
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::mem;
 
-use laxity::packet::{ClassId, Packet};
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::scheduler::{QueueMemory, Scheduler as _};
 use laxity::units::Nanos;
 use laxity_plan::classify::Conversation;
 
@@ -27,7 +28,8 @@ impl Forwarder {
     /// new scheduler they have arrived over a time in which the link was late, and that lateness is
     /// in the [`allowance`](crate::SentPacket::allowance) of what is sent until the link is idle:
     /// what the new plan guarantees holds from the first packet on, with nothing else to be said
-    /// about those between two plans.
+    /// about those between two plans. What CoDel remembers of the queue of a packet that is queued
+    /// goes on under the new plan.
     ///
     /// What is on a wire comes out when it would have. A new wire draws anew, and keeps its packets
     /// behind those of the old one.
@@ -46,6 +48,7 @@ impl Forwarder {
         }
         let mut introduced = Vec::new();
         let kept = self.classes_under(next, &mut |event| introduced.push(*event))?;
+        let memories = self.memories(&kept);
         mem::swap(&mut self.followed, next);
         if let (Some(wire), Some(before)) = (&mut self.followed.wire, &next.wire) {
             wire.follow(before);
@@ -63,10 +66,24 @@ impl Forwarder {
             let packet = Packet { handle, ..packet };
             port.take_over(packet.arrival, packet, &mut drops(held, now, sink));
         }
+        for (class, flow, memory) in memories {
+            port.recall(class, flow, memory);
+        }
         let oldest = held.oldest().map(|queued| queued.packet.arrival);
         outlet.change_to(plan.link.transmitter(), plan.link.wire.is_some(), patience(plan));
         outlet.changes_hands(now, port.next_ready(now), oldest);
         Ok(())
+    }
+
+    /// What is remembered of the queues of packets that have these classes and flows under another
+    /// plan.
+    fn memories(&self, kept: &[(u64, u64, Packet)]) -> Vec<(ClassId, FlowId, QueueMemory)> {
+        let scheduler = self.followed.port.scheduler();
+        let memory = |(handle, _, packet): &(u64, u64, Packet)| {
+            let Packet { class, flow, .. } = self.held.get(*handle)?.packet;
+            Some((packet.class, packet.flow, scheduler.memory(class, flow)?))
+        };
+        kept.iter().filter_map(memory).collect()
     }
 
     /// What is queued as it is under another plan, with handles and numbers, in the order of

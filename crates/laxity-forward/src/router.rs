@@ -52,7 +52,7 @@ use crate::classify::Sorter;
 use crate::ds;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
-use crate::gate;
+use crate::gate::{self, Memory};
 use crate::prepared::refuse_host_marks;
 
 /// A frame that comes at a port.
@@ -198,9 +198,14 @@ impl Router {
         let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival: came, handle };
         let Router { plan, policer, ports, queued, settings, .. } = &mut *self;
         let policer = ports[at].is_of_host.then_some(policer);
-        let memory = [queued[at], settings.backlog];
+        let memory = Memory {
+            queued: queued[at],
+            most: settings.backlog,
+            has_contract: plan.classes[class.index()].arrival.is_some(),
+        };
         let nonconforming = || outside.event(&RouterEvent::Nonconforming { class });
-        let accepted = gate::accept(plan, policer, &mut packet, memory, nonconforming);
+        let longest = plan.link.max_packet;
+        let accepted = gate::accept(longest, policer, &mut packet, memory, nonconforming);
         if let Err(reason) = accepted {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }

@@ -20,6 +20,7 @@ use laxity_linux::ping::Pinger;
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::{AutorateSpec, NodeId};
+use laxity_plan::reader::PlanReader;
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
@@ -47,7 +48,7 @@ pub struct Daemon {
     /// The process ends by itself after this time.
     pub duration: Option<Nanos>,
     /// Reads and proves the plan of a file again, on a thread of its own. An error is a sentence.
-    pub read: fn(&Path) -> Result<PlanText, String>,
+    pub read: fn(&mut PlanReader) -> Result<PlanText, String>,
     /// Works out what to change in a plan of a link, on another such thread.
     pub advise: Advise,
     /// Says in a sentence why a plan is not admitted.
@@ -308,9 +309,9 @@ impl Daemon {
         }
         let (settings, time) = (host.settings(), host.time());
         let nodes: Vec<NodeId> = wired.iter().map(|wired| wired.node).collect();
-        let (read, path, again) = (self.read, plan.path.clone(), nodes.clone());
+        let (read, mut reader, again) = (self.read, plan.reader(), nodes.clone());
         let readable = vec![folder_of(&plan.path)];
-        let ready = move || vec![task::Next::new(read(&path), &again, settings)];
+        let ready = move || vec![task::Next::new(read(&mut reader), &again, settings)];
         let mut prover = Prover::start(readable, Reading(ready))?;
         let ports = links.names();
         let ports = ports.iter().map(String::as_str);
@@ -361,43 +362,45 @@ fn desk(
 
 /// Starts the thread that reads plans again and makes them ready.
 fn prover(
-    read: fn(&Path) -> Result<PlanText, String>,
+    read: fn(&mut PlanReader) -> Result<PlanText, String>,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
     threads: usize,
     desk: Option<Desk>,
 ) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
-    let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
-    let paths = plans.each_ref().map(path);
-    let mut readable: Vec<PathBuf> = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let folder = |plan: &PlanText| folder_of(&plan.path);
+    let mut readable: Vec<PathBuf> = plans.iter().flatten().map(folder).collect();
+    let readers = plans.each_ref().map(|plan| plan.as_ref().map(PlanText::reader));
+    let path = plans[Side::A.index()].as_ref().map(|plan| plan.path.clone());
     if settings.iter().flatten().any(|settings| settings.is_host) {
         readable.extend(cgroup::root());
     }
-    let proving = Proving { read, paths, settings, threads, has_room: is_emulated(plans), desk };
+    let has_room = is_emulated(plans);
+    let desk = path.zip(desk);
+    let proving = Proving { read, readers, settings, threads, has_room, desk };
     Ok(Prover::start(readable, proving)?)
 }
 
 /// What proves the plans of a link.
 struct Proving {
-    read: fn(&Path) -> Result<PlanText, String>,
+    read: fn(&mut PlanReader) -> Result<PlanText, String>,
     /// By the side at which frames arrive.
-    paths: [Option<PathBuf>; 2],
+    readers: [Option<PlanReader>; 2],
     settings: [Option<Settings>; 2],
     /// How many threads forward.
     threads: usize,
     /// Whether there is memory for a wire that is emulated.
     has_room: bool,
-    /// What takes reservations of the first plan.
-    desk: Option<Desk>,
+    /// What takes reservations of the first plan, and where that is.
+    desk: Option<(PathBuf, Desk)>,
 }
 
 impl Proving {
     /// The plan of a side, read again, with its reservations.
     fn read_at(&mut self, at: Side) -> Option<Result<Next, String>> {
-        let path = self.paths[at.index()].as_ref()?;
-        let plan = (self.read)(path);
+        let plan = (self.read)(self.readers[at.index()].as_mut()?);
         Some(match &mut self.desk {
-            Some(desk) if at == Side::A => {
+            Some((_, desk)) if at == Side::A => {
                 let plan = plan.and_then(|plan| {
                     desk.change_plan(&plan)?;
                     desk.plan(&plan.path)
@@ -435,19 +438,17 @@ impl Prove for Proving {
     }
 
     fn order(&mut self, order: Order) -> (Option<Self::Next>, Answer) {
-        let Some(desk) = &mut self.desk else { return (None, Answer::none_taken()) };
+        let Some((_, desk)) = &mut self.desk else { return (None, Answer::none_taken()) };
         let (is_changed, answer) = desk.order(order);
         (is_changed.then(|| self.present()), answer)
     }
 
     fn patience(&self) -> Option<Duration> {
-        self.desk.as_ref()?.patience()
+        self.desk.as_ref()?.1.patience()
     }
 
     fn present(&mut self) -> Self::Next {
-        let (Some(desk), Some(path)) = (&mut self.desk, &self.paths[Side::A.index()]) else {
-            return Vec::new();
-        };
+        let Some((path, desk)) = &mut self.desk else { return Vec::new() };
         let plan = desk.plan(path);
         vec![plan.and_then(|plan| self.ready(Side::A, plan))]
     }

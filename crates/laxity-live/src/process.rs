@@ -105,7 +105,8 @@ impl Process {
         self.service.ready(begun);
         let end = duration.map(|duration| Clock::Monotonic.now().saturating_add(duration));
         while task.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
-            thread::sleep(LOOK);
+            // What has been proved is followed at once.
+            thread::park_timeout(LOOK);
             task.look()?;
             self.service.alive();
             let ends = self.answer(task, prover)?;

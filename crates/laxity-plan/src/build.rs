@@ -88,14 +88,10 @@ impl Plan {
         Some(line.into_iter().fold(meter, Meter::with_packets))
     }
 
-    /// Whether a packet finds memory beside what is queued, where there is memory for no more than
-    /// `most`. Packets of classes without `arrival`, and demoted ones, leave an eighth of it to all
-    /// others: their number has no bound, and they shut out nothing that is promised.
+    /// Whether a packet [finds memory](has_memory) beside what is queued.
     pub fn has_memory(&self, packet: &Packet, queued: Backlog, most: Backlog) -> bool {
-        let is_known = self.classes[packet.class.index()].arrival.is_some() && !packet.demoted;
-        let part = |all: u64| if is_known { all } else { all - all / 8 };
-        (queued.packets as u64) < part(most.packets as u64)
-            && queued.bytes.saturating_add(packet.length.into()) <= part(most.bytes)
+        let has_contract = self.classes[packet.class.index()].arrival.is_some();
+        has_memory(packet, has_contract, queued, most)
     }
 
     /// Whether any number of packets may be queued.
@@ -114,6 +110,18 @@ impl Plan {
             .chain(&self.queue)
             .all(|queue| matches!(queue, QueueSpec::DropTail(DropTailSpec { mark: None, .. })))
     }
+}
+
+/// Whether a packet finds memory beside what is queued, where there is memory for no more than
+/// `most`. Packets of classes without a contract, which is `arrival`, and demoted ones leave an
+/// eighth of it to all others: their number has no bound, and they shut out nothing that is
+/// promised.
+#[inline]
+pub fn has_memory(packet: &Packet, has_contract: bool, queued: Backlog, most: Backlog) -> bool {
+    let is_known = has_contract && !packet.demoted;
+    let part = |all: u64| if is_known { all } else { all - all / 8 };
+    (queued.packets as u64) < part(most.packets as u64)
+        && queued.bytes.saturating_add(packet.length.into()) <= part(most.bytes)
 }
 
 /// The limits of queues that drop their tails.

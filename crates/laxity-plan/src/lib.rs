@@ -41,6 +41,7 @@ pub mod random;
 pub mod rate_trace;
 mod raw;
 mod read;
+pub mod reader;
 pub mod rewrite;
 mod schema;
 mod settling;
@@ -51,7 +52,7 @@ pub mod topology;
 pub mod wire;
 pub mod written;
 
-pub use build::Tails;
+pub use build::{Tails, has_memory};
 pub use discipline::UnknownScheduler;
 pub use error::PlanError;
 pub use model::Plan;

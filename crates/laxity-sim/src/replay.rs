@@ -316,7 +316,13 @@ where
             return Err(Wrong::Others);
         }
         self.observer.reloaded(plan);
-        let scheduler = (self.build)(plan, Some((time, self.port.into_scheduler())));
+        let before = self.port.into_scheduler();
+        let memory = |kept: &QueuedPacket| {
+            let Packet { class, flow, .. } = *self.queued.get(&kept.number)?;
+            Some((kept.class, kept.flow, before.memory(class, flow)?))
+        };
+        let memories: Vec<_> = kept.iter().filter_map(memory).collect();
+        let scheduler = (self.build)(plan, Some((time, before)));
         let (port, policer) = (port(plan, scheduler), plan.policer(Nanos::ZERO));
         self = LinkReplay { plan, port, policer, ..self };
         for &Introduction { class, flow, hosts } in introduced {
@@ -336,6 +342,9 @@ where
                 packet,
                 &mut drops(&mut self.queued, self.observer, plan),
             );
+        }
+        for (class, flow, memory) in memories {
+            self.port.recall(class, flow, memory);
         }
         self.counted.change_to(plan.link.transmitter());
         self.line.change_to(plan.link.transmitter());

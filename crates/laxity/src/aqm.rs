@@ -19,7 +19,7 @@ pub(crate) mod tests;
 
 pub use choke::Choke;
 pub(crate) use cobalt::{Cobalt, CobaltState};
-pub use codel::CoDel;
+pub use codel::{CoDel, QueueMemory};
 pub(crate) use codel::{Controller, Fate};
 pub use droptail::{DropTail, Limit};
 pub use fraction::Fraction;

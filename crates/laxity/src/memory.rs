@@ -21,6 +21,24 @@ pub(crate) fn prefetch<T: Copy>(value: T) {
     black_box(value);
 }
 
+/// How far a [prefetch](crate::scheduler::Scheduler::prefetch) reaches: memory that is found
+/// through what the reach before has loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a queue is below a scheduler, which is below a class")]
+pub enum Reach {
+    /// What is found by the number of a class.
+    Class,
+    /// The scheduler or the group that this leads to.
+    Scheduler,
+    /// The queue of the flow there.
+    Queue,
+}
+
+impl Reach {
+    /// From the nearest to the farthest.
+    pub const ALL: [Reach; 3] = [Reach::Class, Reach::Scheduler, Reach::Queue];
+}
+
 /// The first half of a packet: 16 bytes, which a call passes in registers.
 ///
 /// A call passes a whole packet by its address. The compiler then writes every packet to memory,

@@ -4,7 +4,8 @@
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use crate::packet::Packet;
+use crate::memory::prefetch;
+use crate::packet::{ClassId, Packet};
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// A line that the traffic of any interval stays under, `bucket + rate t`: one of the buckets of a
@@ -225,6 +226,12 @@ impl Policer {
         if *police == Police::Drop { Entry::Refused } else { Entry::Nonconforming }
     }
 
+    /// Prefetches what is known of a class.
+    #[inline(always)]
+    pub fn prefetch(&self, class: ClassId) {
+        prefetch(self.classes.get(class.index()).map(|(_, police)| *police));
+    }
+
     /// Meters a packet that has got in before and stays, as when a plan is replaced by another: it
     /// is demoted where others would be refused, and not counted.
     pub fn keep(&mut self, packet: &mut Packet) {
@@ -252,7 +259,6 @@ impl Policer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::ClassId;
     use proptest::prelude::*;
 
     proptest! {

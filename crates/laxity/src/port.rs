@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::histogram::Delays;
 use crate::memory::prefetch;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
-use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{Dispatch, DropReason, DropSink, QueueMemory, Reach, Scheduler};
 use crate::units::Nanos;
 
 /// A scheduler with books for every class. When every transmission has been reported, arrived =
@@ -39,23 +39,24 @@ pub struct Promise {
     pub bound: Option<Nanos>,
 }
 
-/// The books of one class.
+/// The books of one class. What every packet changes lies in one cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct Account {
-    /// The promise to its packets; demoted packets have none.
-    pub promise: Promise,
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that were sent.
     pub sent: u64,
     /// Their bytes.
     pub bytes_sent: u64,
-    /// Boxed, for few classes have any and there may be a million.
-    troubles: Option<Box<Troubles>>,
     /// Packets that were demoted to best effort, of those that were sent or dropped.
     pub demoted: u64,
     /// Packets that are in the scheduler, measured or not.
     pub queued: u64,
+    /// Boxed, for few classes have any and there may be a million.
+    troubles: Option<Box<Troubles>>,
+    /// The promise to its packets; demoted packets have none.
+    pub promise: Promise,
     /// Packets sent after their deadline, and those that still waited then.
     pub deadline_misses: u64,
     /// Packets delayed for longer than the bound, and those that waited longer.
@@ -115,17 +116,25 @@ impl<S: Scheduler> Port<S> {
         self.scheduler.enqueue(now, packet, &mut Booking { books: &mut self.books, drops });
     }
 
-    /// Loads what taking in a packet of this flow needs, as one comes soon.
-    pub fn prefetch(&self, class: ClassId, flow: FlowId) {
-        if let Some(account) = self.books.accounts.get(class.index()) {
+    /// Loads what taking in a packet of this flow needs, as one comes soon: see
+    /// [`Scheduler::prefetch`].
+    pub fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        if reach == Reach::Class
+            && let Some(account) = self.books.accounts.get(class.index())
+        {
             prefetch(account.queued);
         }
-        self.scheduler.prefetch(class, flow);
+        self.scheduler.prefetch(class, flow, reach);
     }
 
     /// Says between which hosts a flow goes, before its packets come.
     pub fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         self.scheduler.introduce(class, flow, hosts);
+    }
+
+    /// Goes on with what another scheduler remembers of a flow: see [`Scheduler::recall`].
+    pub fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        self.scheduler.recall(class, flow, memory);
     }
 
     /// Hands a packet to the scheduler that another one had let in.

@@ -1,6 +1,8 @@
 //! The contract of every scheduler: time is an argument, no packet is lost, none is invented.
 
+pub use crate::aqm::QueueMemory;
 use crate::explain::Explain;
+pub use crate::memory::Reach;
 use crate::memory::{self, FirstHalf, SecondHalf};
 use crate::named::named;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
@@ -34,10 +36,26 @@ pub trait Scheduler {
         let _ = (class, flow, hosts);
     }
 
+    /// What is remembered of the queue of a flow, for a scheduler that takes over its packets.
+    /// Default nothing.
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        let _ = (class, flow);
+        None
+    }
+
+    /// Goes on with what another scheduler remembers of the queue of a flow, whose packets have
+    /// been taken over. Default not at all.
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        let _ = (class, flow, memory);
+    }
+
     /// Says that a packet of this flow comes soon, so that the memory that it needs may be loaded
     /// while others are taken in. Nothing else changes. Default nothing.
-    fn prefetch(&self, class: ClassId, flow: FlowId) {
-        let _ = (class, flow);
+    ///
+    /// Memory is found through other memory. Who expects several packets calls this for all of them
+    /// at one [`Reach`] before the next, so that what they need is loaded at the same time.
+    fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        let _ = (class, flow, reach);
     }
 
     /// Chooses the packet whose transmission starts at `now`.
@@ -85,8 +103,16 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
         (**self).introduce(class, flow, hosts);
     }
 
-    fn prefetch(&self, class: ClassId, flow: FlowId) {
-        (**self).prefetch(class, flow);
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        (**self).memory(class, flow)
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        (**self).recall(class, flow, memory);
+    }
+
+    fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        (**self).prefetch(class, flow, reach);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

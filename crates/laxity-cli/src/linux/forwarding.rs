@@ -10,6 +10,7 @@ use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
+use laxity_plan::reader::PlanReader;
 use laxity_report::words;
 
 use super::report::Report;
@@ -78,16 +79,16 @@ pub(crate) fn options(arguments: &Running) -> Options {
 }
 
 /// Reads a plan again and proves it. An error is a sentence.
-fn read_again(path: &Path) -> Result<PlanText, String> {
-    if input::is_stdin(path) {
+fn read_again(reader: &mut PlanReader) -> Result<PlanText, String> {
+    if input::is_stdin(reader.path()) {
         return Err("it came by standard input, which is read but once".into());
     }
-    let (plan, text) = Plan::read_with_text(path, &[]).map_err(|error| error.to_string())?;
-    let checked = check(&plan).map_err(|error| error.to_string())?;
-    match checked.admitted() {
-        Some(false) => Err(checked.text(&plan)),
-        _ => Ok(PlanText { path: path.to_path_buf(), plan, text }),
+    let (plan, text) = reader.read().map_err(|error| error.to_string())?;
+    let sentence = |error: laxity_api::Error| error.to_string();
+    if laxity_api::is_admitted(&plan).map_err(sentence)? == Some(false) {
+        return Err(check(&plan).map_err(sentence)?.text(&plan));
     }
+    Ok(PlanText { path: reader.path().to_path_buf(), plan, text })
 }
 
 /// Looks after the process from a terminal, or from where a service is looked after.

@@ -228,3 +228,38 @@ fn what_is_queued_is_sent_when_nothing_arrives_any_more() {
     assert_eq!((count, now, link.backlog().packets), (5, Nanos(4_000_000), 0));
     assert_eq!(link.into_books().accounts()[1].sent, 5);
 }
+
+/// A flow sends twice what the link has.
+#[test]
+fn codel_goes_on_dropping_over_a_reload() {
+    let queue = "queue = { kind = \"codel\", limit = 1000 }";
+    let flows = "scheduler = { kind = \"fq-codel\" }";
+    for (kind, key) in
+        [("hfsc", queue), ("drr", queue), ("hfsc", flows), ("drr", flows), ("wf2q", flows)]
+    {
+        let text = format!(
+            "version = 1\nlink = {{ rate = \"8mbit\", max-packet = \"1000b\" }}\nscheduler.kind = \"{kind}\"\n\
+             [class.one]\nmatch = \"udp dport 1\"\n{key}\n[class.rest]\n"
+        );
+        let mut link = Forwarder::new(plan(&text), Settings::default()).expect("a plan of a link");
+        let drops_until = |link: &mut Forwarder, from: u64, until: u64| {
+            let mut drops = 0;
+            let mut count = |event: &Event| {
+                drops += u64::from(
+                    matches!(event, Event::Dropped(one) if one.reason == DropReason::CoDel),
+                );
+            };
+            for half in 2 * from..2 * until {
+                let now = Nanos(half * 500_000);
+                link.arrive(now, frame(1, 1000, half), &mut count);
+                link.poll(now, &mut count);
+            }
+            drops
+        };
+        assert!(drops_until(&mut link, 0, 1_000) > 0);
+        let other = plan(&text.replace("[class.rest]", "[class.rest]\nweight = 2"));
+        reload(&mut link, Nanos(1_000_000_000), other, &mut |_| {}).expect("it fits");
+        // A controller that knows nothing yet drops nothing for 100 ms.
+        assert!(drops_until(&mut link, 1_000, 1_050) > 0, "{kind}, {key}");
+    }
+}

@@ -16,8 +16,13 @@ use laxity_live::{Bridge, Forwarding, Options, Way as Order};
 use laxity_plan::Plan;
 
 use crate::place::Place;
-use crate::sender::Sender;
-use crate::{Interfaces, OTHER_CORE, Way};
+use crate::sender::{Receivers, Sender};
+use crate::{Interfaces, OTHER_CORE, Way, circuits};
+
+/// How often frames wait before it is measured what they take: all receivers are known then.
+const WARM_UP: usize = 70;
+/// How often it is measured.
+const ROUNDS: usize = 200;
 
 /// The word by which this program is the guardian of another.
 pub(crate) const GUARD: &str = "guard";
@@ -31,6 +36,7 @@ fn plan() -> Plan {
 fn orders(way: Way) -> [Order; 2] {
     match way {
         Way::KernelBridge | Way::Plain(_) => [Order::Plain, Order::Plain],
+        Way::Circuits(_, upper, count) => [circuits::order(upper, count), Order::Plain],
         Way::Edf(at) => {
             let forwarder = Forwarder::new(plan(), Settings::default()).expect("a plan for a link");
             let scheduled = Order::Scheduled(Box::new(forwarder));
@@ -112,22 +118,27 @@ pub(crate) fn during<T>(
     }
     match way {
         Way::KernelBridge => bridged(place, || something(&mut || {})),
-        Way::Plain(at) | Way::Edf(at) => open(at, place, Beside(way, thread, something)),
+        Way::Plain(at) | Way::Edf(at) | Way::Circuits(at, ..) => {
+            open(at, place, Beside(way, thread, something))
+        }
     }
 }
 
 /// Forwards frames that wait already, again and again, and says how many and how long that took.
-pub(crate) fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
-    struct Waiting(Way, Sender);
-    impl Use for Waiting {
+pub(crate) fn waiting(way: Way, to: Receivers, place: &Place) -> Result<(u64, Nanos)> {
+    struct Waiting<'a>(Way, Sender, &'a Place);
+    impl Use for Waiting<'_> {
         type Result = (u64, Nanos);
         fn with(mut self, backend: impl Backend + Send + 'static) -> Result<(u64, Nanos)> {
             priority::pin(OTHER_CORE)?;
             let mut bridge = Bridge::new(backend, orders(self.0));
             let clock = &mut || Clock::Monotonic.now();
-            let (mut sent, mut busy) = (0, Nanos(0));
-            for _ in 0..200 {
-                sent += (0..16).map(|_| self.1.batch()).sum::<u64>();
+            let (mut before, mut busy) = (0, Nanos(0));
+            for round in 0..WARM_UP + ROUNDS {
+                if round == WARM_UP {
+                    (before, busy) = (self.2.arrived()?, Nanos(0));
+                }
+                (0..16).for_each(|_| drop(self.1.batch()));
                 let began = clock();
                 loop {
                     let turn = bridge.turn(clock, &mut |_, _, _| {})?;
@@ -137,15 +148,13 @@ pub(crate) fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
                 }
                 busy += clock() - began;
             }
-            Ok((sent, busy))
+            Ok((self.2.arrived()? - before, busy))
         }
     }
     match way {
         Way::KernelBridge => Ok((0, Nanos(1))),
-        Way::Plain(at) | Way::Edf(at) => {
-            let before = place.arrived()?;
-            let (_, busy) = open(at, place, Waiting(way, Sender::new(place)?))?;
-            Ok((place.arrived()? - before, busy))
+        Way::Plain(at) | Way::Edf(at) | Way::Circuits(at, ..) => {
+            open(at, place, Waiting(way, Sender::new(place, to)?, place))
         }
     }
 }

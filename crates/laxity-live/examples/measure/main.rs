@@ -1,9 +1,9 @@
 //! How fast a bridge forwards the smallest frames, what a frame takes of the processor, and how
 //! long frames take, beside the kernel's bridge.
 //!
-//! `cargo run --profile dist -p laxity-live --example measure [rate|latency|all] [ROUNDS]`, as root
-//! on a machine with two cores that has little else to do. Everything happens in namespaces of its
-//! own:
+//! `cargo run --profile dist -p laxity-live --example measure [rate|circuits|latency] [ROUNDS]`,
+//! as root on a machine with two cores that has little else to do. Everything happens in namespaces
+//! of its own:
 //!
 //! ```text
 //! sender eth --- a [bridge] b --- eth receiver
@@ -12,6 +12,8 @@
 //! At a host's own interface the kernel's bridge forwards, and Laxity orders what that sends at
 //! `b` ("egress") or what arrives at `a` ("ingress").
 
+#[cfg(target_os = "linux")]
+mod circuits;
 #[cfg(target_os = "linux")]
 mod forward;
 #[cfg(target_os = "linux")]
@@ -22,6 +24,9 @@ mod place;
 mod rate;
 #[cfg(target_os = "linux")]
 mod sender;
+
+#[cfg(target_os = "linux")]
+use circuits::provider::Upper;
 
 /// What brings frames to a bridge of Laxity's and away from it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +48,20 @@ enum Way {
     Plain(Interfaces),
     /// Four classes under `edf/exact`, on a link that is never the narrow place.
     Edf(Interfaces),
+    /// A number of circuits of a provider under a discipline.
+    Circuits(Interfaces, Upper, usize),
+}
+
+impl Interfaces {
+    fn name(self) -> &'static str {
+        match self {
+            Interfaces::Mmsg => "recvmmsg",
+            Interfaces::Ring => "TPACKET_V2",
+            Interfaces::Xdp => "AF_XDP",
+            Interfaces::Egress => "egress",
+            Interfaces::Ingress => "ingress",
+        }
+    }
 }
 
 impl Way {
@@ -61,17 +80,11 @@ impl Way {
     ];
 
     fn name(self) -> String {
-        let interfaces = |interfaces| match interfaces {
-            Interfaces::Mmsg => "recvmmsg",
-            Interfaces::Ring => "TPACKET_V2",
-            Interfaces::Xdp => "AF_XDP",
-            Interfaces::Egress => "egress",
-            Interfaces::Ingress => "ingress",
-        };
         match self {
             Way::KernelBridge => "kernel bridge".into(),
-            Way::Plain(at) => format!("{}, plainly", interfaces(at)),
-            Way::Edf(at) => format!("{}, EDF", interfaces(at)),
+            Way::Plain(at) => format!("{}, plainly", at.name()),
+            Way::Edf(at) => format!("{}, EDF", at.name()),
+            Way::Circuits(at, upper, count) => format!("{}, {count} under {upper:?}", at.name()),
         }
     }
 }
@@ -89,10 +102,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(laxity_linux::host_link::guard()?);
     }
     let rounds = words.next().and_then(|word| word.parse().ok()).unwrap_or(3);
-    if what != "latency" {
+    let is_wanted = |part| what == part || what == "all";
+    if is_wanted("rate") {
         rate::measure(rounds)?;
     }
-    if what != "rate" {
+    if is_wanted("circuits") {
+        circuits::measure(rounds)?;
+    }
+    if is_wanted("latency") {
         latency::measure(rounds)?;
     }
     Ok(())

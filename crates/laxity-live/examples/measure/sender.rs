@@ -1,5 +1,7 @@
 //! Who sends the smallest frames.
 
+use std::net::Ipv4Addr;
+
 use laxity::units::Nanos;
 use laxity_linux::Error;
 use laxity_linux::clock::Clock;
@@ -9,23 +11,32 @@ use laxity_linux::packet::{Mmsg, Options};
 
 use crate::place::Place;
 
-/// The ports of the plan's classes.
-const PORTS: [u16; 4] = [5000, 5001, 5002, 5003];
 /// Where a frame says when it was sent.
 const SENT_AT: std::ops::Range<usize> = 44..52;
 
-/// Sends datagrams of 64 bytes, in turns to each class.
+/// To whom frames go, in turns.
+pub(crate) struct Receivers(pub Vec<(Ipv4Addr, u16)>);
+
+impl Receivers {
+    /// Each class of the plan by its port.
+    pub(crate) fn classes() -> Self {
+        Receivers((5000..5004).map(|port| (Ipv4Addr::new(10, 0, 0, 2), port)).collect())
+    }
+}
+
+/// Sends datagrams of 64 bytes.
 pub(crate) struct Sender {
     sockets: Mmsg,
     frame: [u8; 60],
-    sent: u64,
+    to: Receivers,
+    sent: usize,
 }
 
 impl Sender {
-    pub(crate) fn new(place: &Place) -> Result<Sender, Error> {
+    pub(crate) fn new(place: &Place, to: Receivers) -> Result<Sender, Error> {
         let host: Interface = Place::host(&place.sender)?;
         let open = || Mmsg::among(&[(host, None)], &Options::default());
-        Ok(Sender { sockets: place.sender.run(open)??, frame: frame(), sent: 0 })
+        Ok(Sender { sockets: place.sender.run(open)??, frame: frame(), to, sent: 0 })
     }
 
     /// Sends a batch, and says of how many.
@@ -43,8 +54,11 @@ impl Sender {
     }
 
     fn hand_over(&mut self) {
-        let port = PORTS[(self.sent % PORTS.len() as u64) as usize];
+        let Receivers(to) = &self.to;
+        let (address, port) = to[self.sent % to.len()];
+        self.frame[30..34].copy_from_slice(&address.octets());
         self.frame[36..38].copy_from_slice(&port.to_be_bytes());
+        seal(&mut self.frame);
         self.sent += 1;
         let pool = self.sockets.pool_mut();
         let place = pool.add(Port(0), self.frame.len()).expect("all before are sent");
@@ -64,12 +78,18 @@ fn frame() -> [u8; 60] {
     let mut frame = [0; 60];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1]);
     frame[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
-    frame[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    frame[26..30].copy_from_slice(&[10, 0, 0, 1]);
+    frame[38..40].copy_from_slice(&26_u16.to_be_bytes());
+    frame
+}
+
+/// Computes the checksum of the header of IP.
+fn seal(frame: &mut [u8; 60]) {
+    frame[24..26].fill(0);
     let sum =
         (14..34).step_by(2).map(|at| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]])));
     let sum: u32 = sum.sum();
     let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
     frame[24..26].copy_from_slice(&(!(folded as u16)).to_be_bytes());
-    frame[38..40].copy_from_slice(&26_u16.to_be_bytes());
-    frame
 }

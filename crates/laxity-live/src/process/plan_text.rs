@@ -7,6 +7,7 @@ use laxity_forward::Settings;
 use laxity_linux::frames::{BATCH, Pool, Port};
 use laxity_linux::packet;
 use laxity_plan::Plan;
+use laxity_plan::reader::PlanReader;
 use laxity_plan::wire::MOST_UNDER_WAY;
 
 /// What is made up for where the link is emulated: no queue is behind it that could build up.
@@ -25,6 +26,13 @@ pub struct PlanText {
     pub plan: Plan,
     /// The text.
     pub text: String,
+}
+
+impl PlanText {
+    /// What reads its file when that has changed.
+    pub(crate) fn reader(&self) -> PlanReader {
+        PlanReader::after(self.path.clone(), self.text.clone(), self.plan.clone())
+    }
 }
 
 /// Frames for which there is memory at each interface of a link. If it is emulated, these are those

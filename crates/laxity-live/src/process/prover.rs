@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use laxity_linux::sandbox::Sandbox;
@@ -98,7 +99,8 @@ pub(crate) struct Prover<N> {
 pub(crate) struct Gone;
 
 impl<N: Send + 'static> Prover<N> {
-    /// Starts the thread, which may read these files and folders.
+    /// Starts the thread, which may read these files and folders. Whenever it has done something,
+    /// the calling thread is unparked.
     ///
     /// # Errors
     /// If the thread cannot be had, or does not get rid of its privileges.
@@ -108,10 +110,11 @@ impl<N: Send + 'static> Prover<N> {
     ) -> Result<Self, StartError> {
         let (ask, asked) = mpsc::channel();
         let (tell, done) = mpsc::channel();
+        let asker = thread::current();
         // What is refused is told in tables that fit the terminal.
         let sandbox = Sandbox::new().terminal().call(libc::SYS_fdatasync).call(libc::SYS_ftruncate);
         let sandbox = readable.into_iter().fold(sandbox, Sandbox::read);
-        confined::spawn("prover", sandbox, move || run(prove, &asked, &tell))?;
+        confined::spawn("prover", sandbox, move || run(prove, &asked, &tell, &asker))?;
         Ok(Prover { ask, done, underway: None, next: None, orders: VecDeque::new() })
     }
 
@@ -178,8 +181,13 @@ impl<N: Send + 'static> Prover<N> {
     }
 }
 
-/// Does what is asked for, and what is due.
-fn run<P: Prove>(mut prove: P, asked: &Receiver<Ask>, tell: &Sender<Done<P::Next>>) {
+/// Does what is asked for, and what is due, and wakes who asks.
+fn run<P: Prove>(
+    mut prove: P,
+    asked: &Receiver<Ask>,
+    tell: &Sender<Done<P::Next>>,
+    asker: &Thread,
+) {
     loop {
         let patience = prove.patience();
         let done = match asked.recv_timeout(patience.unwrap_or(LOOK)) {
@@ -195,12 +203,12 @@ fn run<P: Prove>(mut prove: P, asked: &Receiver<Ask>, tell: &Sender<Done<P::Next
         if tell.send(done).is_err() {
             return;
         }
+        asker.unpark();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
     use std::time::{Duration, Instant};
 
     use super::*;

@@ -47,10 +47,11 @@ impl CoDel {
 
 /// The state of CoDel on a queue: the pseudocode of section 5, called once per packet, as the next
 /// packet may be of another queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Controller {
-    /// When packets will have waited for too long for an interval; `None` while they do not.
-    first_above: Option<Nanos>,
+    /// When packets will have waited for too long for an interval; 0 while they do not, as in the
+    /// pseudocode.
+    first_above: Nanos,
     dropping: bool,
     /// The packet before was dropped, so that `next_drop` moves on if this one waited too long.
     moves_on: bool,
@@ -59,6 +60,10 @@ pub(crate) struct Controller {
     count: u32,
     last_count: u32,
 }
+
+/// What CoDel remembers of a queue: whether packets wait for too long, and how often it drops.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueMemory(pub(crate) Controller);
 
 /// The fate of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +110,7 @@ impl Controller {
 
     /// The link is ready and the queue has nothing, for its last packet was not sent.
     pub(crate) fn run_empty(&mut self) {
-        (self.first_above, self.dropping, self.moves_on) = (None, false, false);
+        (self.first_above, self.dropping, self.moves_on) = (Nanos::ZERO, false, false);
     }
 
     /// Whether nothing that happened in its queue counts any more once that has run empty.
@@ -117,11 +122,13 @@ impl Controller {
     fn too_long(&mut self, codel: &CoDel, now: Nanos, packet: &Packet, left: u64) -> bool {
         let waited = now.saturating_sub(packet.arrival);
         if waited < codel.target || left <= codel.max_packet.0 {
-            self.first_above = None;
+            self.first_above = Nanos::ZERO;
             return false;
         }
-        let first = self.first_above.get_or_insert(now.saturating_add(codel.interval));
-        now >= *first
+        if self.first_above == Nanos::ZERO {
+            self.first_above = now.saturating_add(codel.interval);
+        }
+        now >= self.first_above
     }
 
     /// The dropping state begins, at the rate that controlled the queue before if that was not long

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::explain::Explain;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::scheduler::{
-    Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Dispatch, DropReason, DropSink, Place, QueueMemory, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 
@@ -102,6 +102,14 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
 
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         self.scheduler.introduce(class, flow, hosts);
+    }
+
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        self.scheduler.memory(class, flow)
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        self.scheduler.recall(class, flow, memory);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

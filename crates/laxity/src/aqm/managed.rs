@@ -8,7 +8,9 @@ use super::queue::{Policy, Queue};
 use crate::error::SetupError;
 use crate::explain::Explain;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
-use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
+use crate::scheduler::{
+    Backlog, Dispatch, DropReason, DropSink, Place, QueueMemory, Reach, Scheduler, Withdraw,
+};
 use crate::units::Nanos;
 
 /// A scheduler whose classes belong to managed queues.
@@ -223,11 +225,27 @@ impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
         self.scheduler.introduce(class, flow, hosts);
     }
 
-    fn prefetch(&self, class: ClassId, flow: FlowId) {
-        if let Some(queue) = self.books.queue_of(class) {
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        let own = self.books.queue_of(class).and_then(|queue| self.books.queues[queue].memory());
+        own.or_else(|| self.scheduler.memory(class, flow))
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        match self.books.queue_of(class) {
+            Some(queue) if self.books.queues[queue].memory().is_some() => {
+                self.books.queues[queue].recall(memory);
+            }
+            _ => self.scheduler.recall(class, flow, memory),
+        }
+    }
+
+    fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        if reach == Reach::Scheduler
+            && let Some(queue) = self.books.queue_of(class)
+        {
             self.books.queues[queue].prefetch();
         }
-        self.scheduler.prefetch(class, flow);
+        self.scheduler.prefetch(class, flow, reach);
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {

@@ -10,7 +10,7 @@ use super::{Choke, CoDel, Limit, Pie, Red, pie};
 use crate::error::SetupError;
 use crate::memory::prefetch;
 use crate::packet::Packet;
-use crate::scheduler::{Backlog, DropReason};
+use crate::scheduler::{Backlog, DropReason, QueueMemory};
 use crate::units::Nanos;
 
 /// The rule by which packets get into a queue or are dropped from it.
@@ -219,6 +219,23 @@ impl Queue {
                 Fate::Sent
             }
             _ => Fate::Sent,
+        }
+    }
+
+    /// What CoDel remembers, if that manages the queue.
+    pub(super) fn memory(&self) -> Option<QueueMemory> {
+        match &self.manager {
+            Manager::CoDel(_, controller) => Some(QueueMemory(*controller)),
+            Manager::DropTail { .. } | Manager::Red(_) | Manager::Choke(_) | Manager::Pie(_) => {
+                None
+            }
+        }
+    }
+
+    /// Goes on with what CoDel remembers of another queue.
+    pub(super) fn recall(&mut self, QueueMemory(memory): QueueMemory) {
+        if let Manager::CoDel(_, controller) = &mut self.manager {
+            *controller = memory;
         }
     }
 

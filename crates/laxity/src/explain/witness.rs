@@ -7,7 +7,7 @@ use super::line::Line;
 use super::queue::{Choice, Queue, Waiting};
 use super::{Explain, Rule};
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
-use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, QueueMemory, Scheduler};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// A scheduler that tells why its packets waited.
@@ -316,6 +316,14 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Scheduler for Witness<S, T> {
 
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         self.scheduler.introduce(class, flow, hosts);
+    }
+
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        self.scheduler.memory(class, flow)
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        self.scheduler.recall(class, flow, memory);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -98,6 +98,12 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         self.queues[queue].second == EMPTY
     }
 
+    /// Prefetches where the records of queues are found.
+    #[inline(always)]
+    pub(crate) fn prefetch_table(&self) {
+        prefetch((self.queues.len(), self.free.0));
+    }
+
     /// Prefetches the record of a queue, with its front item.
     #[inline(always)]
     pub(crate) fn prefetch(&self, queue: usize) {

@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
+use crate::memory::prefetch;
+
 /// The smallest of a fixed number of slots' keys, exactly; among equal keys the lowest slot.
 ///
 /// Changing a key replays one match a level, `log2(slots)` in all, on memory whose addresses are
@@ -62,6 +64,18 @@ impl<K: Ord + Copy> WinnerTree<K> {
     pub(crate) fn winner(&self) -> Option<(usize, K)> {
         let root = self.nodes[1];
         (root.key != self.empty).then_some((root.slot as usize, root.key))
+    }
+
+    /// Prefetches the record of the tree.
+    #[inline(always)]
+    pub(crate) fn prefetch_tree(&self) {
+        prefetch(self.nodes.len());
+    }
+
+    /// Prefetches the key of a slot.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, slot: usize) {
+        prefetch(self.key(slot));
     }
 
     /// The key of a slot; the empty key if it is empty.

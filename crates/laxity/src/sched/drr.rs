@@ -7,11 +7,11 @@ mod tests;
 
 use crate::error::{SetupError, check_of};
 use crate::explain::Explain;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::queue::{Fifos, Position};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
-    turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Reach, Scheduler, Withdraw,
+    by_place, turn_away,
 };
 use crate::units::Nanos;
 use rounds::Rounds;
@@ -120,6 +120,13 @@ impl Scheduler for Drr {
             Some(length) => self.put_off(class, length),
         }
         Some(Dispatch { packet, deadline: None, criterion: Criterion::RoundRobin })
+    }
+
+    fn prefetch(&self, class: ClassId, _: FlowId, reach: Reach) {
+        if reach == Reach::Class && class.index() < self.rounds.classes() {
+            self.packets.prefetch(class.index());
+            self.rounds.prefetch(class.index());
+        }
     }
 
     fn footprint(&self) -> usize {

@@ -15,8 +15,8 @@ use crate::memory::prefetch;
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::queue::Fifos;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
-    turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, QueueMemory, Reach, Scheduler,
+    Withdraw, by_place, turn_away,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -117,9 +117,9 @@ impl FqCodel {
         })
     }
 
-    /// The number of the queue of a packet's flow.
-    fn queue_of(&self, packet: &Packet) -> u32 {
-        let flow = u64::from(packet.class.0) << 32 | u64::from(packet.flow.0);
+    /// The number of the queue of a flow.
+    fn queue_of(&self, class: ClassId, flow: FlowId) -> u32 {
+        let flow = u64::from(class.0) << 32 | u64::from(flow.0);
         let hash = mix(flow ^ self.salt) >> 32;
         ((u128::from(hash) * self.settings.queues as u128) >> 32) as u32
     }
@@ -180,11 +180,31 @@ impl FqCodel {
 impl Scheduler for FqCodel {
     by_place!();
 
-    fn prefetch(&self, class: ClassId, flow: FlowId) {
-        let packet = Packet { class, flow, ..Packet::default() };
-        if let Some(slot) = self.queues.find(self.queue_of(&packet)) {
-            prefetch(self.queues[slot].bytes);
-            self.packets.prefetch(slot);
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        let slot = self.queues.find(self.queue_of(class, flow))?;
+        Some(QueueMemory(self.queues[slot].control))
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, QueueMemory(control): QueueMemory) {
+        if let Some(slot) = self.queues.find(self.queue_of(class, flow)) {
+            self.queues[slot].control = control;
+        }
+    }
+
+    fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        match reach {
+            Reach::Class => {}
+            Reach::Scheduler => {
+                prefetch((self.salt, self.settings.codel.target, self.backlog.bytes));
+                self.queues.prefetch();
+                self.packets.prefetch_table();
+            }
+            Reach::Queue => {
+                if let Some(slot) = self.queues.find(self.queue_of(class, flow)) {
+                    self.queues.prefetch_queue(slot);
+                    self.packets.prefetch(slot);
+                }
+            }
         }
     }
 
@@ -245,7 +265,7 @@ impl Withdraw for FqCodel {
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let mut others = self.backlog;
         let place = self.adopt(now, packet, drops)?;
-        let queue = self.queues.find(self.queue_of(&packet));
+        let queue = self.queues.find(self.queue_of(packet.class, packet.flow));
         while self.settings.codel.limit.check(others, &packet).is_err() {
             let dropped = self.drop_from_largest(drops)?;
             if queue.is_none_or(|queue| self.packets.is_empty(queue)) {
@@ -261,7 +281,7 @@ impl Withdraw for FqCodel {
         if packet.class.index() >= self.classes {
             return turn_away(packet, DropReason::NoClass, drops);
         }
-        let (settings, number) = (&self.settings, self.queue_of(&packet));
+        let (settings, number) = (&self.settings, self.queue_of(packet.class, packet.flow));
         let slot =
             self.queues.find_or_open(number, |control| control.is_past(&settings.codel, now));
         self.packets.grow(slot + 1);
@@ -279,7 +299,8 @@ impl Withdraw for FqCodel {
 
     /// Its queue keeps its turn and its credits.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
-        let queue = self.queues.find(self.queue_of(self.packets.get(place)))?;
+        let Packet { class, flow, .. } = *self.packets.get(place);
+        let queue = self.queues.find(self.queue_of(class, flow))?;
         let (packet, _) = self.packets.withdraw(queue, place)?;
         self.count_out(queue, packet.length);
         Some(packet)

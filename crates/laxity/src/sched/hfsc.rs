@@ -12,6 +12,7 @@
 
 mod explain;
 mod hierarchy;
+mod load;
 mod running;
 mod siblings;
 #[cfg(test)]
@@ -22,13 +23,12 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::explain::Explain;
-use crate::memory::prefetch;
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::queue::serial::Stamp;
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
-    turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Reach, Scheduler, Withdraw,
+    by_place, turn_away,
 };
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
@@ -124,7 +124,7 @@ impl Scheduler for Hfsc {
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let (leaf, criterion) = self.choose(now)?;
         if let Some(SlotId(next)) = self.requests.likely_next() {
-            self.prefetch_leaf(ClassId(next));
+            self.load_all(ClassId(next));
         }
         let (packet, next_length) = self.packets.pop(leaf.index())?;
         self.backlog.remove(packet.length);
@@ -136,10 +136,8 @@ impl Scheduler for Hfsc {
         Some(Dispatch { packet, deadline: deadline.map(Nanos), criterion })
     }
 
-    fn prefetch(&self, class: ClassId, _: FlowId) {
-        if self.classes.get(class.index()).is_some_and(|class| class.state != State::Gone) {
-            self.prefetch_leaf(class);
-        }
+    fn prefetch(&self, class: ClassId, _: FlowId, reach: Reach) {
+        self.load(class, reach);
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
@@ -191,16 +189,6 @@ impl Withdraw for Hfsc {
 }
 
 impl Hfsc {
-    /// Prefetches the memory that serving a leaf needs.
-    #[inline(always)]
-    fn prefetch_leaf(&self, leaf: ClassId) {
-        let class = &self.classes[leaf.index()];
-        prefetch(class.deadline);
-        prefetch(class.link_share.is_some());
-        self.packets.prefetch(leaf.index());
-        prefetch(self.virtual_time(leaf).is_some());
-    }
-
     /// The leaf to serve, and why. A request that is granted is taken out.
     fn choose(&mut self, now: Nanos) -> Option<(ClassId, Criterion)> {
         let now = stamp(u128::from(now.0));

@@ -25,9 +25,10 @@ use alloc::vec::Vec;
 use super::wf2q::{Servers, Share};
 use crate::error::SetupError;
 use crate::explain::Explain;
+use crate::memory::prefetch;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
 use crate::queue::WinnerTree;
-use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, QueueMemory, Reach, Scheduler};
 use crate::units::{Nanos, Rate};
 
 /// Schedulers below shares of a link.
@@ -183,12 +184,34 @@ impl Scheduler for Hierarchy {
         }
     }
 
-    fn prefetch(&self, class: ClassId, flow: FlowId) {
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        let Place { leaf, class } = self.places.get(class.index()).copied().flatten()?;
+        self.leaves[leaf.index()].as_ref()?.scheduler.memory(class, flow)
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
         let place = self.places.get(class.index()).copied().flatten();
         let Some(Place { leaf, class }) = place else { return };
-        self.servers.prefetch(leaf);
-        if let Some(leaf) = &self.leaves[leaf.index()] {
-            leaf.scheduler.prefetch(class, flow);
+        if let Some(leaf) = &mut self.leaves[leaf.index()] {
+            leaf.scheduler.recall(class, flow, memory);
+        }
+    }
+
+    fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        let place = self.places.get(class.index()).copied().flatten();
+        let Some(Place { leaf: number, class }) = place else { return };
+        self.servers.prefetch(number, reach);
+        let Some(leaf) = &self.leaves[number.index()] else { return };
+        match reach {
+            Reach::Class => {
+                prefetch(leaf.longest);
+                self.wakes.prefetch(number.index());
+            }
+            Reach::Scheduler => {
+                prefetch(leaf.classes.first().copied());
+                leaf.scheduler.prefetch(class, flow, reach);
+            }
+            Reach::Queue => leaf.scheduler.prefetch(class, flow, reach),
         }
     }
 

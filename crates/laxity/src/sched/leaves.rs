@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 
 use crate::error::SetupError;
 use crate::explain::Explain;
+use crate::memory::prefetch;
 use crate::packet::{ClassId, FlowId, Hosts, Packet};
-use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, QueueMemory, Reach, Scheduler};
 use crate::units::Nanos;
 
 /// A scheduler some of whose classes have a scheduler of their own for the order of their packets.
@@ -131,10 +132,26 @@ impl<S: Scheduler> Scheduler for LeafQueues<S> {
         }
     }
 
-    fn prefetch(&self, class: ClassId, flow: FlowId) {
-        self.upper.prefetch(class, flow);
-        if let Some(leaf) = self.leaf(class) {
-            leaf.scheduler.prefetch(ClassId(0), flow);
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        match self.leaf(class) {
+            Some(leaf) => leaf.scheduler.memory(ClassId(0), flow),
+            None => self.upper.memory(class, flow),
+        }
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        match self.leaves.get_mut(class.index()) {
+            Some(Some(leaf)) => leaf.scheduler.recall(ClassId(0), flow, memory),
+            _ => self.upper.recall(class, flow, memory),
+        }
+    }
+
+    fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
+        self.upper.prefetch(class, flow, reach);
+        match (self.leaf(class), reach) {
+            (None, _) => {}
+            (Some(leaf), Reach::Class) => prefetch(leaf.handed),
+            (Some(leaf), _) => leaf.scheduler.prefetch(ClassId(0), flow, reach),
         }
     }
 

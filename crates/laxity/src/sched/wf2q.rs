@@ -27,12 +27,12 @@ use alloc::vec::Vec;
 use super::pace::{Moment, Pace};
 use crate::error::SetupError;
 use crate::explain::Explain;
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::queue::serial::{REACH, Stamp, whole};
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
-    turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Reach, Scheduler, Withdraw,
+    by_place, turn_away,
 };
 use crate::units::{Nanos, Rate};
 
@@ -90,6 +90,13 @@ impl Scheduler for Wf2q {
         self.servers.depart(leaf, packet.length, next_length);
         let criterion = Criterion::EligibleVirtualFinish;
         Some(Dispatch { packet, deadline: None, criterion })
+    }
+
+    fn prefetch(&self, class: ClassId, _: FlowId, reach: Reach) {
+        self.servers.prefetch(class, reach);
+        if reach == Reach::Class && self.servers.is_leaf(class) {
+            self.packets.prefetch(class.index());
+        }
     }
 
     fn footprint(&self) -> usize {

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::memory::prefetch;
+
 /// Binary digits of a round's number that a level looks at.
 const DIGIT: u32 = 6;
 /// Levels for all digits of a round's number.
@@ -57,6 +59,12 @@ impl<C> Rounds<C> {
     /// How many classes there are.
     pub(super) fn classes(&self) -> usize {
         self.turns.len()
+    }
+
+    /// Prefetches what is known of a class.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, class: usize) {
+        prefetch(self.turns[class].round);
     }
 
     /// What is known of a class.

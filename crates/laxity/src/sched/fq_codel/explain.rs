@@ -9,7 +9,7 @@ use crate::units::Nanos;
 impl Explain for FqCodel {
     /// The queue that its flow is hashed into.
     fn queue(&self, packet: &Packet) -> u64 {
-        self.queue_of(packet).into()
+        self.queue_of(packet.class, packet.flow).into()
     }
 
     /// A queue whose flow is new is the first of the new ones until its turn is over.
@@ -17,7 +17,7 @@ impl Explain for FqCodel {
         let mut new = core::iter::successors(self.queues.get(self.new.first as usize), |queue| {
             self.queues.get(queue.next as usize)
         });
-        let slot = |packet| self.queues.find(self.queue_of(packet));
+        let slot = |packet: &Packet| self.queues.find(self.queue_of(packet.class, packet.flow));
         let waits = slot(waiting).and_then(|slot| self.queues.get(slot));
         let is_new = slot(&sent.packet) == Some(self.new.first as usize);
         let both = waits.is_some_and(|waits| new.any(|queue| core::ptr::eq(queue, waits)));

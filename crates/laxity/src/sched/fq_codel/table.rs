@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 
 use super::mix;
 use crate::aqm::Controller;
+use crate::memory::prefetch;
 use crate::queue::WinnerTree;
 
 /// No queue.
@@ -17,11 +18,14 @@ pub(super) const NONE: u32 = u32::MAX;
 ///
 /// A queue has a slot from its first packet on. One that is in no list keeps it until another needs
 /// it, the one that has been out of the lists for the longest first, and longer if CoDel
-/// remembers it. So there are never more slots than queues were in use, or remembered, at once.
+/// remembers it. So beyond the first [`NEAR`] there are never more slots than queues were in use,
+/// or remembered, at once.
 #[derive(Clone, Debug)]
 pub(super) struct QueueTable {
+    /// The numbers of the queues in the first slots.
+    near: [u32; NEAR],
     queues: Vec<Queue>,
-    /// The slots of queues, by their numbers.
+    /// The other slots of queues, by their numbers.
     slots: HashTable<u32>,
     /// Slots of queues that have left the lists. Some may be back.
     retired: VecDeque<u32>,
@@ -30,7 +34,12 @@ pub(super) struct QueueTable {
     largest: WinnerTree<(u64, u32)>,
 }
 
+/// How many slots are found without a look elsewhere: a household has that many flows at once.
+const NEAR: usize = 8;
+
+/// One cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Queue {
     pub control: Controller,
     /// Bytes queued.
@@ -47,6 +56,8 @@ pub(super) struct Queue {
     is_retired: bool,
 }
 
+const _: () = assert!(size_of::<Queue>() == 64);
+
 /// The key of a slot without bytes.
 const NO_BYTES: (u64, u32) = (u64::MAX, u32::MAX);
 
@@ -54,6 +65,7 @@ impl QueueTable {
     /// No queues.
     pub(super) fn new() -> Self {
         QueueTable {
+            near: [NONE; NEAR],
             queues: Vec::new(),
             slots: HashTable::new(),
             retired: VecDeque::new(),
@@ -61,10 +73,25 @@ impl QueueTable {
         }
     }
 
+    /// Prefetches its own records.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        prefetch((self.near, self.queues.len(), self.slots.len(), self.retired.len()));
+        self.largest.prefetch_tree();
+    }
+
+    /// Prefetches the queue in a slot.
+    #[inline(always)]
+    pub(super) fn prefetch_queue(&self, slot: usize) {
+        prefetch(self.queues[slot].bytes);
+        self.largest.prefetch(slot);
+    }
+
     /// The slot of the queue of this number, if it has one.
     pub(super) fn find(&self, number: u32) -> Option<usize> {
         let is_it = |slot: &u32| self.queues[*slot as usize].number == number;
-        self.slots.find(mix(number.into()), is_it).map(|slot| *slot as usize)
+        let near = self.near.iter().position(|near| *near == number);
+        near.or_else(|| self.slots.find(mix(number.into()), is_it).map(|slot| *slot as usize))
     }
 
     /// The slot of the queue of this number; an empty one if it has none. `is_past` says whether a
@@ -86,14 +113,21 @@ impl QueueTable {
             None => self.queues.push(queue),
         }
         self.largest.grow(self.queues.len());
-        let QueueTable { queues, slots, .. } = self;
-        let hash = |slot: &u32| mix(queues[*slot as usize].number.into());
-        slots.insert_unique(mix(number.into()), slot as u32, hash);
+        let QueueTable { near, queues, slots, .. } = self;
+        if let Some(near) = near.get_mut(slot) {
+            *near = number;
+        } else {
+            let hash = |slot: &u32| mix(queues[*slot as usize].number.into());
+            slots.insert_unique(mix(number.into()), slot as u32, hash);
+        }
         slot
     }
 
-    /// Takes the slot that was retired first from its queue.
+    /// Takes the slot that was retired first from its queue, where there are enough.
     fn reclaim(&mut self, is_past: impl Fn(&Controller) -> bool) -> Option<usize> {
+        if self.queues.len() < NEAR {
+            return None;
+        }
         loop {
             let slot = self.retired.pop_front()?;
             let queue = &mut self.queues[slot as usize];

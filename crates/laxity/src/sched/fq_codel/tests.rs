@@ -159,7 +159,8 @@ fn side_by_side(
             Step::Arrive { class, flow, length } => {
                 let packet = packet(now, class, flow, length, handle);
                 places.insert(handle, scheduler.place(now, packet, &mut drops));
-                naive.enqueue(scheduler.queue_of(&packet) as usize, packet, &mut expected);
+                let queue = scheduler.queue_of(packet.class, packet.flow);
+                naive.enqueue(queue as usize, packet, &mut expected);
                 let is_queued = naive.packets().any(|packet| packet.handle == handle);
                 prop_assert_eq!(places[&handle].is_some(), is_queued);
             }
@@ -235,8 +236,9 @@ fn who_has_just_begun_goes_first() {
     for seed in 0..20 {
         let mut scheduler = FqCodel::new(1, FqCodelSettings::default(), seed).unwrap();
         let packet = |flow| Packet { flow: FlowId(flow), length: 1_000, ..Packet::default() };
-        let own = scheduler.queue_of(&packet(0));
-        let others = (1..).filter(|flow| scheduler.queue_of(&packet(*flow)) != own);
+        let queue = |flow| scheduler.queue_of(ClassId(0), FlowId(flow));
+        let own = queue(0);
+        let others = (1..).filter(|flow| queue(*flow) != own);
         for flow in others.take(50).collect::<Vec<_>>() {
             for _ in 0..10 {
                 scheduler.enqueue(Nanos::ZERO, packet(flow), &mut none);
@@ -299,9 +301,7 @@ fn flows_are_spread() {
     let queues = |seed| {
         let scheduler = FqCodel::new(8, FqCodelSettings::default(), seed).unwrap();
         let flows = (0..1_024).map(|number| (ClassId(number % 8), FlowId(number / 8)));
-        let queue =
-            |(class, flow)| scheduler.queue_of(&Packet { class, flow, ..Packet::default() });
-        flows.map(queue).collect::<Vec<_>>()
+        flows.map(|(class, flow)| scheduler.queue_of(class, flow)).collect::<Vec<_>>()
     };
     for seed in 0..20 {
         let hit = queues(seed).into_iter().collect::<BTreeSet<_>>().len();

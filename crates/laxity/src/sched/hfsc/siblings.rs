@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::memory::prefetch;
 use crate::packet::ClassId;
 use crate::queue::serial::{REACH, Stamp};
 use crate::queue::{EligibleTree, Extremes, SlotId};
@@ -37,6 +38,12 @@ impl Siblings {
     /// No classes yet below this one.
     pub(super) fn below(parent: ClassId) -> Self {
         Siblings { parent: Some(parent), ..Siblings::default() }
+    }
+
+    /// Prefetches what one that becomes active looks at.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        prefetch((self.parent, self.fitting.is_some(), self.greatest, self.virtual_times.least()));
     }
 
     /// The class they are part of.

@@ -12,6 +12,7 @@ use crate::packet::ClassId;
 use crate::queue::SlotId;
 use crate::sched::ancestry;
 use crate::sched::pace::Moment;
+use crate::scheduler::Reach;
 use crate::units::{Nanos, Rate};
 
 crate::id! {
@@ -142,11 +143,18 @@ impl Servers {
     }
 
     /// Prefetches what a leaf needs to offer a packet.
-    pub(in crate::sched) fn prefetch(&self, leaf: ClassId) {
+    #[inline(always)]
+    pub(in crate::sched) fn prefetch(&self, leaf: ClassId, reach: Reach) {
         let Some(class) = self.classes.get(leaf.index()) else { return };
         let server = &self.servers[class.server.index()];
-        prefetch(server.latest);
-        server.heads.prefetch(class.slot);
+        match reach {
+            Reach::Class => prefetch(class.length),
+            Reach::Scheduler => prefetch((server.latest, server.virtual_time, server.is_passive())),
+            Reach::Queue => {
+                server.heads.prefetch(class.slot);
+                prefetch(server.class.map(|parent| self.classes[parent.index()].length));
+            }
+        }
     }
 
     /// The leaf that is served sends a packet of this length and then offers another one, or
