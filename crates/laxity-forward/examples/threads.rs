@@ -36,7 +36,7 @@ fn frame(number: u64, thread: u64) -> Frame {
     let ip = IpHeaders { source, destination, protocol: 17, dscp: 0, ecn: 0 };
     let ports = Ports { source: 1_000 + flow as u16, destination: (number % 5) as u16 };
     let headers = Headers { ip: Some(ip), ports: Some(ports), ..Headers::default() };
-    Frame { headers, ecn: Ecn::NotCapable, length: LENGTH, handle: number }
+    Frame { headers, ecn: Ecn::NotCapable, length: LENGTH, handle: number, ..Frame::default() }
 }
 
 /// Packets that a thread sends in a round.

@@ -43,7 +43,7 @@ impl Thread {
     fn turn(&mut self, now: u64, draw: &mut Generator) {
         while let Some((_, name, flow, length)) = self.arrivals.pop_front_if(|next| next.0 <= now) {
             let (headers, ecn) = (headers(name, flow), Ecn::NotCapable);
-            let frame = Frame { headers, ecn, length, handle: 0 };
+            let frame = Frame { headers, ecn, length, ..Frame::default() };
             self.caller.arrive(&mut self.forwarder, Nanos(now), frame);
         }
         if self.wake.is_none_or(|wake| wake <= now) {

@@ -138,7 +138,9 @@ pub(crate) fn waiting(way: Way, to: Receivers, place: &Place) -> Result<(u64, Na
                 if round == WARM_UP {
                     (before, busy) = (self.2.arrived()?, Nanos(0));
                 }
-                (0..16).for_each(|_| drop(self.1.batch()));
+                for _ in 0..16 {
+                    self.1.batch();
+                }
                 let began = clock();
                 loop {
                     let turn = bridge.turn(clock, &mut |_, _, _| {})?;

@@ -112,6 +112,7 @@ mod tests {
             watched: None,
         };
         Status {
+            orders: Default::default(),
             version: String::new(),
             uptime_ns,
             real_time: None,
