@@ -22,11 +22,11 @@
 //!
 //! **No packet is sent at less than the least share.** A thread that is short does not send.
 //!
-//! **A thread with something to send is short for no longer than a largest packet takes at the
-//! least share**, if no thread is late. In that time each of the others begins a packet or has sent
-//! its last one, since all send at their least share or faster. It then holds at most the least
-//! share, and so does who becomes busy meanwhile. What is left of the link is the least share or
-//! more.
+//! **A thread with something to send is short for no longer than the time of a largest packet at
+//! its least share**, if no thread is late. In that time each of the others begins a packet or has
+//! sent its last one, since all send at their least share or faster. It then holds at most the
+//! least share, and so does who becomes busy meanwhile. What is left of the link is the least share
+//! or more.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ impl RateShare {
     /// The most threads that a link is shared among.
     pub const MOST: u16 = 64;
 
-    /// Shares of a link's rate for this many threads, at least one and at most [`MOST`](Self::MOST).
+    /// Shares of a link's rate for a number of threads: one to [`MOST`](Self::MOST).
     /// The rate is at most [`Rate::LIMIT`].
     pub fn of_link(rate: Rate, threads: u16) -> Vec<RateShare> {
         let threads = threads.clamp(1, Self::MOST);

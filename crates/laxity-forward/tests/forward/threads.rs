@@ -112,7 +112,7 @@ fn on_the_link(plan: &Plan, threads: &[Thread]) -> Vec<OnTheLink> {
     sent.into_iter().map(&mut on_it).collect()
 }
 
-/// The same plan for a link of this many threads, each of which can count on the rate that it has.
+/// The same plan for a link of this many threads. Each can count on the rate that the link had.
 fn with_threads(case: &Case, threads: u64) -> Plan {
     let rate = case.plan.link.rate.0;
     let written = format!("rate = \"{rate}bit\"\n");
@@ -140,7 +140,7 @@ fn floods(plan: &Plan, end: u64, draw: &mut Generator) -> VecDeque<(u64, u16, u1
     arrivals
 }
 
-/// Packets with a bound, and those later than it by what was late.
+/// Packets with a bound, and those that the lateness of threads made later.
 #[derive(Debug, Default)]
 struct Judged {
     packets: u64,

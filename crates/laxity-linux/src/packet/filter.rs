@@ -7,7 +7,7 @@ use crate::sys::{plain, set_option};
 
 plain!(libc::sock_fprog);
 
-/// Frames by what they are to their interface.
+/// Which frames pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passing {
     /// None.

@@ -169,8 +169,8 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         })
     }
 
-    /// Enters reservations that were granted before. Nothing that they sent is felt any more. Leaves
-    /// out what is over.
+    /// Enters reservations that were granted before. Nothing that they sent is felt any more.
+    /// Leaves out what is over.
     ///
     /// # Errors
     /// If they do not fit together. Nothing has changed then.

@@ -70,7 +70,7 @@ fn contract(draw: &mut Pcg64) -> RealTime {
 
 const END: Nanos = Nanos(600_000_000);
 
-/// Whoever asks first is served first: requests as soon as there may be room, releases at random.
+/// Flows that ask one after the other, as soon as there may be room, and are released at random.
 fn flows(draw: &mut Pcg64, link: &mut Link) -> Vec<Flow> {
     let (mut bookings, mut flows) = (Bookings::<usize, RealTime>::default(), Vec::<Flow>::new());
     let (mut now, mut next) = (Nanos(0), contract(draw));

@@ -38,8 +38,8 @@ pub(crate) struct Reserve {
     /// The packets that belong to it, in the words of plans.
     #[arg(long = "match", value_name = "EXPRESSION")]
     pub matching: Option<String>,
-    /// Any other key of a class, such as weight=3 or curve=2mbit. The value is written as in a plan,
-    /// or is a text without quotes.
+    /// Any other key of a class, such as weight=3 or curve=2mbit. The value is written as in a
+    /// plan, or is a text without quotes.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// It begins so much later.
