@@ -162,8 +162,10 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
         let Supervisor { workers, task, keeper, .. } = self;
         let mut all = Ok(());
         for next in next {
-            task.keep_books();
-            let followed = next.and_then(|next| task.reload(next, workers, *keeper));
+            let followed = next.and_then(|next| {
+                task.keep_books();
+                task.reload(next, workers, *keeper)
+            });
             if let Err(why) = &followed {
                 keeper.say(&format!("the reservations are not followed: {why}"));
             }

@@ -63,7 +63,7 @@ pub(crate) struct Live {
     pub history: Option<PathBuf>,
     /// Take reservations while it runs (see laxity reserve), and keep them in this file. Those that
     /// are there hold again from the begin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo", "history"])]
     pub reservations: Option<PathBuf>,
     /// Ask the machine's resolver, which may ask DNS, for the names of hosts that are shown.
     /// Without this nobody is asked.
