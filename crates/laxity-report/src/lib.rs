@@ -55,6 +55,7 @@ pub mod service;
 pub mod table;
 #[cfg(feature = "pages")]
 mod threads;
+#[cfg(feature = "pages")]
 mod timeline;
 pub mod visible;
 #[cfg(feature = "pages")]
