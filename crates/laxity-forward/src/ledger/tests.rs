@@ -170,7 +170,7 @@ fn errors_say_what_is_wrong() {
         ledger.extend(bytes);
         Reader::new(&ledger[..]).unwrap().find_map(Result::err).unwrap().to_string()
     };
-    assert_eq!(said(&[13]), "record 0: there is no such record");
+    assert_eq!(said(&[99]), "record 0: there is no such record");
     assert_eq!(said(&[7, 1, 255]), "record 0: a text is not in UTF-8");
     assert_eq!(said(&[7, 255, 255, 255, 255, 1]), "record 0: a text is too long");
     assert_eq!(said(&[3, 0, 0, 100]), "record 0: no such reason");
