@@ -36,7 +36,11 @@ fn what_threads_cannot_keep_together_is_refused() {
             "several `threads`, and `upper-limit` of class `a`",
         ),
         ("threads = 2\ndelay = '1ms'", "", "several `threads`, and a wire to be emulated"),
-        ("threads = 2", "[network.ab]\nfrom = 'a'\nto = 'b'", "several `threads`, and a network"),
+        (
+            "threads = 2",
+            "[network]\nab = { between = ['a', 'b'] }",
+            "several `threads`, and a network",
+        ),
     ] {
         let text = refused(link, rest);
         assert!(text.contains(says), "{text}");
