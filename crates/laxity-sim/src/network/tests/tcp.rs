@@ -198,8 +198,9 @@ fn connections_that_never_begin() {
     }
 }
 
-/// Acknowledgements are three times as long as segments, so that they fill the way back. A filter
-/// drops those that later ones make superfluous.
+/// Acknowledgements are three times as long as segments, so that they fill the way back. COBALT
+/// drops some of them there, late. A filter drops those that later ones make superfluous, at once,
+/// and the way forth is full.
 #[test]
 fn a_filter_of_acknowledgements_clears_the_way_back() {
     let used = |filter: &str| {
@@ -222,8 +223,8 @@ fn a_filter_of_acknowledgements_clears_the_way_back() {
         (hop.utilization, filtered)
     };
     let [off, on, aggressive] = ["off", "on", "aggressive"].map(used);
-    assert!(off.0 < 0.5 && off.1 == 0, "{off:?}");
+    assert!(off.0 < 0.95 && off.1 == 0, "{off:?}");
     for (used, filtered) in [on, aggressive] {
-        assert!(used > 0.9 && filtered > 1_000, "{used} {filtered}");
+        assert!(used > 0.99 && filtered > 3_000, "{used} {filtered}");
     }
 }
