@@ -41,7 +41,9 @@ impl Plan {
                     .collect();
                 let packet = self.leaves().map(|(_, class)| self.max_packet(class)).max();
                 let (link, packet) = (&self.link, packet.unwrap_or(Bytes(0)));
-                settling_time(link.rate, link.latency?, packet, &promised)
+                // A stall delays the service of a busy period once, as a latency does.
+                let latency = link.latency?.saturating_add(link.stall);
+                settling_time(link.rate, latency, packet, &promised)
             }
         }
     }
