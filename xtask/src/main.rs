@@ -19,6 +19,7 @@ mod release;
 mod search;
 mod soak;
 mod steps;
+mod suite;
 mod wasm;
 mod wheel;
 mod workspace;
@@ -176,7 +177,7 @@ impl Command {
                 steps.push(no_std::step());
                 steps.push(package::step());
                 steps.push(wasm::step());
-                steps.push(tests());
+                steps.push(suite::step());
                 steps.push(examples());
                 steps.extend(release::steps());
                 steps.extend(search::steps(if all { 10.0 } else { 0.75 }));
@@ -191,17 +192,6 @@ impl Command {
             }
         }
     }
-}
-
-/// A program of tests that hangs is ended after 25 minutes, and what it started with it.
-const LIMITED: &str = r#"target."cfg(target_os = \"linux\")".runner = ["timeout", "1500"]"#;
-
-/// Unit, property, integration and documentation tests of every crate.
-fn tests() -> Step {
-    Step::new("tests", |workspace| {
-        let test = ["--config", LIMITED, "test", "--workspace", "--no-fail-fast"];
-        workspace.run(workspace.cargo().args(test))
-    })
 }
 
 /// Networks on several threads, all rounds of tests that are sampled for a change.

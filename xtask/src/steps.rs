@@ -27,6 +27,7 @@ pub(crate) fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
     let mut rows: Vec<Row> = Vec::new();
     let begin = Instant::now();
     let mut failed = 0;
+    let mut failures: Vec<String> = Vec::new();
     for (number, Step { name, run }) in steps.iter().enumerate() {
         println!("\n==> {name} ({} of {})", number + 1, steps.len());
         let step_begin = Instant::now();
@@ -36,14 +37,18 @@ pub(crate) fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
             Ok(Status::Skipped(reason)) => format!("SKIPPED: {reason}"),
             Err(error) => {
                 eprintln!("Step `{name}` failed: {error}");
+                let (summary, details) = error.split_once('\n').unwrap_or((error, ""));
+                failures.extend((!details.is_empty()).then(|| format!("{name}: {details}")));
                 failed += 1;
-                format!("FAILED: {error}")
+                format!("FAILED: {summary}")
             }
         };
         rows.push((name, word, step_begin.elapsed()));
     }
     println!("\n{}", table(&rows, begin.elapsed()));
     if failed > 0 {
+        // Behind everything, where the end of a long log is read first.
+        failures.iter().for_each(|details| eprintln!("{details}"));
         eprintln!("{failed} of {} steps failed.", rows.len());
         return ExitCode::FAILURE;
     }

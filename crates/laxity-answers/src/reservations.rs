@@ -16,9 +16,10 @@ use std::path::{Path, PathBuf};
 use laxity::reserve::bookings::{Admission, Booking, Bookings, Period, Refusal, State};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::edit::{ClassKeys, Draft, EditError};
+use laxity_plan::edit::{self, ClassKeys, Draft, EditError};
 use laxity_plan::error::PlanError;
 use laxity_plan::model::{BestEffort, SchedulerSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -40,7 +41,8 @@ pub struct Request {
 }
 
 /// What is granted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
 pub struct Granted {
     /// The name of the class.
@@ -94,7 +96,7 @@ pub struct NoRoom {
 
 /// What of a request would fit, each with all else as requested. Absent where nothing would, or
 /// nobody knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::exhaustive_structs, reason = "a request has these parts")]
 pub struct Offer {
     /// The shortest deadline, in ns.
@@ -116,6 +118,9 @@ pub struct Book {
 #[derive(Clone, Debug)]
 struct Base {
     draft: Draft,
+    /// The same while what has ended is still felt: best effort under EDF waits without deadlines
+    /// then, so that the link is sure to have sent it soon.
+    settling: Draft,
     name: String,
     folder: PathBuf,
 }
@@ -144,8 +149,7 @@ impl Book {
     /// # Errors
     /// If it is no plan of one link whose discipline proves what it promises.
     pub fn new(text: &str, name: &str, folder: &Path) -> Result<Book, RequestError> {
-        let draft = Draft::parse(text, name)?;
-        let base = Base { draft, name: name.to_string(), folder: folder.to_path_buf() };
+        let base = Base::new(text, name.to_string(), folder.to_path_buf())?;
         base.test(&[], "", Nanos::ZERO)?;
         Ok(Book { base, bookings: Bookings::default() })
     }
@@ -155,8 +159,7 @@ impl Book {
     /// # Errors
     /// If that is no plan, or not all that is promised fits there. The book is then as before.
     pub fn change_plan(&mut self, now: Nanos, text: &str) -> Result<(), RequestError> {
-        let draft = Draft::parse(text, &self.base.name)?;
-        let base = Base { draft, ..self.base.clone() };
+        let base = Base::new(text, self.base.name.clone(), self.base.folder.clone())?;
         base.test(&self.together(now), "", now)?;
         self.base = base;
         Ok(())
@@ -256,30 +259,21 @@ impl Book {
     /// # Errors
     /// Never, if nothing but [`request`](Book::request) has filled the book.
     pub fn plan(&self, now: Nanos) -> Result<(Plan, String), RequestError> {
-        let mut classes = Vec::new();
+        let mut contracts = Vec::new();
         let mut is_settling = false;
         for (_, booking) in self.bookings.iter() {
-            let Contract { name, keys } = booking.contract();
+            let mut contract = booking.contract().clone();
             match booking.state(now) {
-                Some(State::Active) => classes.push((name.as_str(), keys.clone())),
+                Some(State::Active) => {}
                 Some(State::Leaving) => {
-                    let mut keys = keys.clone();
-                    keys.set("match", NOTHING)?;
-                    classes.push((name.as_str(), keys));
+                    contract.keys.set("match", NOTHING)?;
                     is_settling = true;
                 }
-                Some(State::Ahead) | None => {}
+                Some(State::Ahead) | None => continue,
             }
+            contracts.push(contract);
         }
-        let mut draft = self.base.draft.clone();
-        if !classes.is_empty() {
-            draft.put_first(classes.iter().map(|(name, keys)| (*name, keys)))?;
-        }
-        let (mut plan, text) = self.base.plan(&draft)?;
-        if is_settling {
-            plan = settling(plan);
-        }
-        Ok((plan, text))
+        self.base.plan(&contracts.iter().collect::<Vec<_>>(), is_settling)
     }
 
     /// What occupies the link at a time.
@@ -312,17 +306,27 @@ impl Book {
 /// A match that never holds. A class without one could be that of all that no other takes.
 const NOTHING: &str = "'tcp and udp'";
 
-/// The plan while what has ended is still felt: best effort under EDF waits for it without a
-/// deadline, so that the link is sure to have sent it soon.
-fn settling(mut plan: Plan) -> Plan {
-    if let SchedulerSpec::Edf(edf) = &mut plan.scheduler {
-        edf.best_effort = BestEffort::Background;
-    }
-    plan
-}
-
 impl Base {
-    fn plan(&self, draft: &Draft) -> Result<(Plan, String), RequestError> {
+    fn new(text: &str, name: String, folder: PathBuf) -> Result<Base, RequestError> {
+        let draft = Draft::parse(text, &name)?;
+        let mut settling = draft.clone();
+        if let SchedulerSpec::Edf(_) = Plan::parse(text, &name, &folder)?.scheduler {
+            let key = edit::Path::new(["scheduler", "best-effort"]);
+            settling.set(&key, &format!("'{}'", BestEffort::Background.name()))?;
+        }
+        Ok(Base { draft, settling, name, folder })
+    }
+
+    /// The plan with contracts, and its text.
+    fn plan(
+        &self,
+        contracts: &[&Contract],
+        is_settling: bool,
+    ) -> Result<(Plan, String), RequestError> {
+        let mut draft = if is_settling { &self.settling } else { &self.draft }.clone();
+        if !contracts.is_empty() {
+            draft.put_first(contracts.iter().map(|one| (one.name.as_str(), &one.keys)))?;
+        }
         let text = draft.text();
         Ok((Plan::parse(&text, &self.name, &self.folder)?, text))
     }
@@ -334,17 +338,14 @@ impl Base {
         newcomer: &str,
         at: Nanos,
     ) -> Result<(Option<Nanos>, Option<Nanos>), RequestError> {
-        let mut draft = self.draft.clone();
-        if !contracts.is_empty() {
-            draft.put_first(contracts.iter().map(|one| (one.name.as_str(), &one.keys)))?;
-        }
-        let (plan, _) = self.plan(&draft)?;
+        let (plan, _) = self.plan(contracts, false)?;
         let admission = link::Admission::test(&plan);
         let class = plan.classes.iter().position(|class| class.name == newcomer);
         match admission {
             Some(admission) if admission.admitted() == Some(true) => {
                 let bound = class.and_then(|class| admission.bounds[class].ok());
-                Ok((bound, settling(plan).settling_time()))
+                let (settling, _) = self.plan(contracts, true)?;
+                Ok((bound, settling.settling_time()))
             }
             refused => {
                 let reasons = refused.map_or_else(

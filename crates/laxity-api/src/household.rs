@@ -18,8 +18,10 @@ mod text;
 use std::fmt;
 
 use laxity::overhead::Overhead;
-use laxity::units::{Nanos, Rate};
-use laxity_exchange::router::{RouterPromise, Rule, Tins};
+use laxity::sched::cake::{CakeSettings, Diffserv, Isolation};
+use laxity::units::Rate;
+use laxity_exchange::router::{RouterPromise, Rule};
+use laxity_plan::model::CakeSpec;
 use laxity_plan::{Plan, PlanError};
 
 use crate::CheckResult;
@@ -87,10 +89,9 @@ pub struct Side {
     pub percent: u64,
     /// What the link adds to frames.
     pub overhead: Overhead,
-    /// How packets are sorted by their DSCP, beside what matters.
-    pub tins: Tins,
-    /// The round-trip time that queues are made for.
-    pub interval: Nanos,
+    /// How packets are sorted by their DSCP, beside what matters, and what shares without a
+    /// deadline do with flows.
+    pub queues: CakeSpec,
     /// What a router promises its most urgent traffic.
     pub promise: Option<RouterPromise>,
     /// Why the rate and the overhead are what they are, in lines.
@@ -101,16 +102,22 @@ impl Side {
     /// The side of a link that carries `rate`.
     pub fn new(link: &AccessLink, rate: Rate, direction: Direction) -> Side {
         let percent = link.percent(direction);
-        let place = match direction {
-            Direction::Up => "not in the modem",
-            Direction::Down => "not at the provider",
+        let (place, isolation) = match direction {
+            Direction::Up => ("not in the modem", Isolation::DualSrchost),
+            Direction::Down => ("not at the provider", Isolation::DualDsthost),
         };
         Side {
             link: rate,
             percent,
             overhead: link.overhead,
-            tins: Tins::BestEffort,
-            interval: Nanos(100_000_000),
+            queues: CakeSpec {
+                settings: CakeSettings {
+                    diffserv: Diffserv::Besteffort,
+                    isolation,
+                    ..CakeSettings::USUAL
+                },
+                ..CakeSpec::USUAL
+            },
             promise: None,
             reasons: vec![
                 format!(

@@ -18,14 +18,15 @@ mod tins;
 mod uci;
 
 use laxity::overhead::Overhead;
+use laxity::sched::cake::{CakeSettings, Diffserv};
 use laxity::units::{Nanos, Rate};
+use laxity_plan::model::CakeSpec;
 
 pub use cake::cake;
 pub use qosify::qosify;
 pub use qosmate::qosmate;
 pub(crate) use rates::tc_rate;
 pub use sqm::sqm;
-pub use tins::Tins;
 
 /// What the settings of a router say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,10 +50,9 @@ pub struct Shaper {
     pub rate: Option<Rate>,
     /// What the link adds to frames.
     pub overhead: Overhead,
-    /// How packets are sorted by their DSCP.
-    pub tins: Tins,
-    /// The round-trip time that queues are made for.
-    pub interval: Nanos,
+    /// How packets are sorted into tins by their DSCP, and what is done with flows there. The rate
+    /// is said above.
+    pub queues: CakeSpec,
     /// The promise to the most urgent traffic, where the settings say it.
     pub promise: Option<RouterPromise>,
 }
@@ -62,8 +62,10 @@ impl Default for Shaper {
         Shaper {
             rate: None,
             overhead: Overhead::NONE,
-            tins: Tins::BestEffort,
-            interval: Nanos(100_000_000),
+            queues: CakeSpec {
+                settings: CakeSettings { diffserv: Diffserv::Besteffort, ..CakeSettings::USUAL },
+                ..CakeSpec::USUAL
+            },
             promise: None,
         }
     }

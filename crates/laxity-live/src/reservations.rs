@@ -2,31 +2,40 @@
 //!
 //! An [`Answer`] comes when the reservation is on disk and the plan with it is followed.
 
+mod clients;
 mod desk;
 mod journal;
+mod openapi;
 mod words;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use laxity_answers::reservations::{Granted, Offer};
 
+pub(crate) use clients::Client;
+pub use clients::{Clients, ClientsError};
 pub(crate) use desk::{Desk, Explain, journal};
 pub use journal::{Journal, JournalError};
+pub use openapi::openapi;
 pub(crate) use words::keys;
 
 /// What is asked for. Times are in nanoseconds, those of the clock since 1970.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "order", rename_all = "kebab-case", deny_unknown_fields)]
 #[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
 pub enum Order {
     /// A reservation.
+    #[schemars(title = "Reserve")]
     Reserve(Box<Wish>),
     /// To grant one that is held.
+    #[schemars(title = "Commit")]
     Commit {
         /// Its name.
         name: String,
     },
     /// To give one another end.
+    #[schemars(title = "Renew")]
     Renew {
         /// Its name.
         name: String,
@@ -34,22 +43,26 @@ pub enum Order {
         for_ns: Option<u64>,
     },
     /// To end one.
+    #[schemars(title = "Release")]
     Release {
         /// Its name.
         name: String,
     },
     /// All that there are.
+    #[schemars(title = "List")]
     List,
 }
 
 /// A reservation that is wished for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(inline)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever asks")]
 pub struct Wish {
     /// The name of the class.
     pub name: String,
     /// Its keys, in the words of plans.
+    #[schemars(with = "openapi::ClassKeys")]
     pub class: serde_json::Map<String, serde_json::Value>,
     /// When it begins; now if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,20 +76,24 @@ pub struct Wish {
 }
 
 /// What came of an order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "read by whoever asked")]
 pub enum Answer {
     /// A reservation is granted, or held.
+    #[schemars(title = "Granted")]
     Granted(Granted),
     /// It is done.
+    #[schemars(title = "Done")]
     Done,
     /// All reservations, by name.
+    #[schemars(title = "Listed")]
     Listed {
         /// Each of them.
         reservations: Vec<Reservation>,
     },
     /// It is not done.
+    #[schemars(title = "Refused")]
     Refused(Refused),
 }
 
@@ -103,7 +120,8 @@ impl Answer {
 }
 
 /// Why an order is not carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever asked")]
 pub struct Refused {
     /// What sort of reason it is.
@@ -116,7 +134,7 @@ pub struct Refused {
 }
 
 /// Sorts of reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "each has a status of HTTP")]
 pub enum Why {
@@ -149,7 +167,7 @@ impl Why {
 }
 
 /// A reservation that is there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever asked")]
 pub struct Reservation {
     /// The name of the class.
@@ -167,7 +185,7 @@ pub struct Reservation {
 }
 
 /// Where a reservation stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "a reservation goes through these")]
 pub enum Stage {

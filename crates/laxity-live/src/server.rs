@@ -8,9 +8,12 @@
 //! | `GET /metrics` | [`metrics`](crate::metrics) for Prometheus | the same |
 //! | `GET /` | a page with charts | the same |
 //! | `POST /reload` | reads the plans again; 409 and the reason if they are not followed | |
+//! | `POST /reservations` | carries out an [`Order`](crate::reservations::Order) | |
 //!
 //! The control socket is a Unix socket. Only its user and root may connect to it and reload. The
-//! TCP listener changes nothing, and so needs no authentication.
+//! TCP listener changes nothing, and so needs no authentication. Clients that have a token order
+//! reservations at a listener of their own, with `POST /reservations`; `GET /openapi.json`
+//! describes it.
 //!
 //! The server has its own thread and sandbox and reaches the link only through [`Request`]s. Every
 //! connection carries one request. At most [`CONNECTIONS`] of a kind are open at once; further ones
@@ -22,6 +25,7 @@ mod answers;
 mod connections;
 pub(crate) mod control;
 mod guard;
+mod orders;
 mod page;
 mod past;
 mod sight;
@@ -39,6 +43,7 @@ use tokio::runtime;
 use tokio::sync::oneshot;
 
 use crate::process::Request;
+use crate::reservations::Clients;
 use sight::Sight;
 
 pub use control::{ControlSocket, control_socket_of, watch_socket_of};
@@ -58,6 +63,8 @@ pub struct Listeners {
     pub control: Option<ControlSocket>,
     /// For everyone who may see.
     pub network: Option<TcpListener>,
+    /// For clients that may order reservations.
+    pub orders: Option<(TcpListener, Clients)>,
 }
 
 /// A server at work. It ends when this is dropped, and its control socket is removed.
@@ -110,6 +117,14 @@ impl Listeners {
             if !address.ip().is_loopback() {
                 said.push(format!(
                     "{address} is open to other machines: whoever reaches it sees all that is measured"
+                ));
+            }
+        }
+        if let Some(Ok(address)) = self.orders.as_ref().map(|(listener, _)| listener.local_addr()) {
+            said.push(format!("reservations are taken at http://{address}/reservations"));
+            if !address.ip().is_loopback() {
+                said.push(format!(
+                    "tokens are not encrypted on their way to {address}: put it behind a proxy with TLS"
                 ));
             }
         }

@@ -1,21 +1,10 @@
 //! How long a class that has ended is felt by others.
 
 use laxity::reserve::settling::{Promised, settling_time};
-use laxity::sched::cake::Isolation;
 use laxity::units::{Bytes, Nanos};
 
-use crate::model::{BestEffort, Plan, SchedulerSpec};
-
-/// Why what a class sent may be felt after its end.
-enum Felt {
-    /// Promised packets go before all others, and wait for one another.
-    PromisedFirst,
-    /// A promised class waits for its own packets alone, or its bound is as long as any of its
-    /// busy periods.
-    Isolated,
-    /// Nobody knows for how long.
-    Unknown,
-}
+use crate::discipline::Aftermath;
+use crate::model::Plan;
 
 impl Plan {
     /// How long a class of the link is felt at most after its last packet has come. From then on
@@ -29,10 +18,12 @@ impl Plan {
         let bounds = self.bounds();
         let promised =
             || self.leaves().filter_map(|(id, class)| Some((class, bounds[id.index()].ok()?)));
-        match self.felt() {
-            Felt::Isolated => Some(promised().map(|(_, bound)| bound).max().unwrap_or_default()),
-            Felt::Unknown => promised().next().is_none().then_some(Nanos::ZERO),
-            Felt::PromisedFirst => {
+        match self.aftermath() {
+            Aftermath::Isolated => {
+                Some(promised().map(|(_, bound)| bound).max().unwrap_or_default())
+            }
+            Aftermath::Unknown => promised().next().is_none().then_some(Nanos::ZERO),
+            Aftermath::PromisedFirst => {
                 let traffic: Vec<_> =
                     promised().map(|(class, bound)| (bound, self.traffic(class).arrival)).collect();
                 let promised: Vec<_> = traffic
@@ -48,29 +39,11 @@ impl Plan {
         }
     }
 
-    fn felt(&self) -> Felt {
+    fn aftermath(&self) -> Aftermath {
         if self.network.is_some() || self.has_inner_schedulers() {
-            return Felt::Unknown;
+            return Aftermath::Unknown;
         }
-        match self.scheduler {
-            SchedulerSpec::Edf(edf) if edf.best_effort != BestEffort::Background => Felt::Unknown,
-            SchedulerSpec::Edf(_)
-            | SchedulerSpec::Fifo
-            | SchedulerSpec::Priority
-            | SchedulerSpec::Dwcs(_) => Felt::PromisedFirst,
-            SchedulerSpec::Cake(cake) if cake.settings.isolation == Isolation::Flowblind => {
-                Felt::Unknown
-            }
-            SchedulerSpec::Wfq
-            | SchedulerSpec::Wf2q
-            | SchedulerSpec::Qfq
-            | SchedulerSpec::Hfsc
-            | SchedulerSpec::Cake(_)
-            | SchedulerSpec::FqCodel(_)
-            | SchedulerSpec::DualPi2(_) => Felt::Isolated,
-            // Its bounds count on what others send.
-            SchedulerSpec::Drr | SchedulerSpec::Tdp(_) => Felt::Unknown,
-        }
+        (self.scheduler.room().proof.aftermath)(self)
     }
 }
 

@@ -52,8 +52,12 @@ fn a_class_comes_and_goes() {
     assert_eq!(classes(&book, 5), ["a!", "voice!", "rest"]);
     book.release(Nanos(MS), "a").unwrap();
     assert_eq!(classes(&book, MS), ["a", "voice!", "rest"]);
-    let (settling, _) = book.plan(Nanos(MS)).unwrap();
+    let (settling, text) = book.plan(Nanos(MS)).unwrap();
     assert_eq!(settling.scheduler.name(), "edf/background");
+    assert_eq!(
+        Plan::parse(&text, "plan.toml", Path::new("")).unwrap().scheduler,
+        settling.scheduler
+    );
     let free = book.next_change(Nanos(MS)).unwrap();
     assert!(free > Nanos(11 * MS) && free < Nanos(100 * MS), "{free}");
     assert_eq!(classes(&book, free.0), ["voice!", "rest"]);

@@ -106,7 +106,7 @@ impl Draft<'_> {
     fn sorted(&self, urgency: Urgency) -> Vec<String> {
         let rules = self.household.rules.iter().filter(|rule| rule.urgency == urgency);
         let rules = rules.map(|Rule { matching, .. }| matching.clone());
-        let points = self.side().tins.code_points(urgency);
+        let points = urgency.code_points(self.side().queues.settings.diffserv);
         rules.chain(points.map(|points| format!("dscp {{{points}}}"))).collect()
     }
 

@@ -110,8 +110,7 @@ impl Side {
             link: given.or(shaper.rate)?,
             percent: 100,
             overhead: shaper.overhead,
-            tins: shaper.tins,
-            interval: shaper.interval,
+            queues: shaper.queues,
             promise: shaper.promise,
             reasons: vec![reason],
         })

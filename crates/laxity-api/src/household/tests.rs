@@ -1,5 +1,6 @@
 //! Plans of households: admitted, kept when they are run, or refused with what fits.
 
+use laxity::units::Nanos;
 use laxity_exchange::router::Urgency;
 use proptest::prelude::*;
 
@@ -87,7 +88,7 @@ fn a_rule_of_a_router_is_in_the_class_of_its_urgency() {
         Rule { name: "phone".into(), matching: "addr 10.0.0.7".into(), urgency: Urgency::RealTime },
         Rule { name: "backup".into(), matching: "addr 10.0.0.8".into(), urgency: Urgency::Bulk },
     ];
-    household.up.tins = Tins::Diffserv4;
+    household.up.queues.settings.diffserv = Diffserv::Diffserv4;
     let plan = household.plan(Direction::Up).unwrap();
     let class = |name: &str| {
         let start = plan.text.find(&format!("[class.{name}]")).unwrap();

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use laxity::units::{Bytes, Nanos, Rate};
+use laxity::sched::cake::{CakeSettings, Diffserv};
+use laxity::units::Rate;
+use laxity_plan::model::CakeSpec;
 use laxity_plan::written;
 
 use super::draft::{DelayClass, Draft, Share};
@@ -109,22 +111,12 @@ impl Draft<'_> {
         )
     }
 
-    /// Queues for flows, each with controlled delay. A queue that cannot empty in the time of a
-    /// packet is no standing queue (RFC 8289, section 4.4).
+    /// Hosts and flows take turns, and each flow's queue is kept short. What is sorted by code
+    /// points has shares of its own.
     fn flows(&self) -> String {
-        /// CoDel's target beside its interval (RFC 8289, section 4.3).
-        const TARGETS_IN_INTERVAL: u64 = 20;
-        /// Above it a turn is one full packet; below, short packets have turns of their own.
-        const FAST: Rate = Rate(50_000_000);
-        let (rate, interval) = (self.side().rate(), self.side().interval);
-        let least = Nanos((interval.0 / TARGETS_IN_INTERVAL).max(1));
-        let packet = rate.time_for(Bytes(1514));
-        let target = Nanos(least.0.max((packet.0 * 3 / 2).next_multiple_of(1_000_000)));
-        let interval = Nanos(interval.0 + (target.0 - least.0));
-        let quantum = if rate > FAST { "1514b" } else { "300b" };
-        format!(
-            "kind = \"fq-codel\", quantum = \"{quantum}\", target = \"{target}\", interval = \"{interval}\""
-        )
+        let CakeSpec { settings, .. } = self.side().queues;
+        let settings = CakeSettings { diffserv: Diffserv::Besteffort, ..settings };
+        written::cake(&CakeSpec { settings, ..self.side().queues }).join(", ")
     }
 
     /// Traffic of a share, for a trial.

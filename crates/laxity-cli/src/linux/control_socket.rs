@@ -1,10 +1,12 @@
 //! Where what runs can be seen and controlled, and how it is found.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
 use laxity_live::client::Client;
 use laxity_live::process::Request;
+use laxity_live::reservations::Clients;
 use laxity_live::server::{ControlSocket, Listeners, Server, ServerError};
 use laxity_report::html::colours;
 
@@ -13,10 +15,12 @@ use crate::failure::Failure;
 use crate::terminal;
 
 /// Starts the server of status, metrics and control. It hands requests over through `requests`.
+/// Clients order at the address of `orders`.
 /// Without `--control` a socket that cannot be made is a remark and no error.
 pub(crate) fn serve(
     monitoring: &Monitoring,
     control: &Path,
+    orders: Option<(SocketAddr, Clients)>,
     requests: Sender<Request>,
 ) -> Result<Server, Failure> {
     let control = match &monitoring.control {
@@ -30,7 +34,9 @@ pub(crate) fn serve(
         },
     };
     let network = monitoring.listen.map(Listeners::listen).transpose().map_err(Failure::system)?;
-    let listeners = Listeners { control, network };
+    let orders = orders.map(|(address, clients)| Ok((Listeners::listen(address)?, clients)));
+    let orders = orders.transpose().map_err(|error: ServerError| Failure::system(error))?;
+    let listeners = Listeners { control, network, orders };
     listeners.said().iter().for_each(|sentence| say(sentence));
     Server::start(listeners, colours(), requests, say).map_err(Failure::system)
 }

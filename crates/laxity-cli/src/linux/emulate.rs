@@ -37,8 +37,12 @@ pub(super) fn run(arguments: &Emulate) -> Result<Promises, Failure> {
     let (ask, requests) = mpsc::channel();
     let files = Files::begin(arguments)?;
     let name = format!("emulate-{}", std::process::id());
-    let server =
-        control_socket::serve(&arguments.monitoring, &control_socket_of(&[&name]), ask.clone())?;
+    let server = control_socket::serve(
+        &arguments.monitoring,
+        &control_socket_of(&[&name]),
+        None,
+        ask.clone(),
+    )?;
     let program = start(arguments, &place, ask)?;
     // What is opened from here on is the link's.
     place.between.enter().map_err(system)?;

@@ -6,6 +6,7 @@ use std::sync::mpsc::Receiver;
 use laxity_answers::advice::Advice;
 use laxity_api::check;
 use laxity_live::process::{Keeper, PlanText, Request, Results};
+use laxity_live::reservations::{Clients, ClientsError};
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
@@ -44,7 +45,11 @@ pub(super) fn forward(
 ) -> Result<Promises, Failure> {
     let (ask, requests) = std::sync::mpsc::channel();
     let report = Report::begin(arguments.monitoring.report.as_deref())?;
-    let server = control_socket::serve(&arguments.monitoring, &control_socket_of(ends), ask)?;
+    let orders = arguments.reserve_at.zip(arguments.clients.as_deref());
+    let orders = orders.map(|(address, file)| Ok((address, Clients::read(file)?)));
+    let orders = orders.transpose().map_err(|error: ClientsError| Failure::input(error))?;
+    let control = control_socket_of(ends);
+    let server = control_socket::serve(&arguments.monitoring, &control, orders, ask)?;
     let mut keeper = Terminal { kept: true, printed: Ok(()), report };
     let ended = run(daemon(arguments, requests), &mut keeper)?;
     drop(server);

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let interfaces = [named(from)?, named(to)?];
     let mut report = Report::begin(monitoring.report.as_deref())?;
     let (ask, requests) = mpsc::channel();
-    let server = control_socket::serve(monitoring, &watch_socket_of([from, to]), ask)?;
+    let server = control_socket::serve(monitoring, &watch_socket_of([from, to]), None, ask)?;
     let watch = Watch {
         interfaces,
         behind: if arguments.mirror { Behind::Arriving } else { Behind::Sent },

@@ -4,6 +4,7 @@ mod demo;
 mod dev;
 mod failing;
 pub(crate) mod link;
+mod orders;
 mod programs;
 mod reserve;
 mod soak;

@@ -1,13 +1,12 @@
 //! Both directions of an interface: what arrives waits at a device of its own.
 
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::kills::{kill_some, of};
+use crate::kills::{kill_within, of};
 use crate::lab::{cable, only, plan, run, says};
 use crate::uml::{inside, whole};
 
@@ -200,14 +199,7 @@ fn killed_at_any_moment_both_are_there_or_none() {
         let mut draw = Pcg64Mcg::seed_from_u64(41);
         let (mut now, mut changed) = (1, 0);
         for round in 0..whole(12, 100) {
-            let mut child = Command::new(env!("CARGO_BIN_EXE_laxity"))
-                .args(if now == 0 { &apply[..] } else { &undo })
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("it starts");
-            thread::sleep(longest.mul_f64(draw.random_range(0.0..1.2)));
-            kill_some(&mut child, &mut draw);
+            kill_within(longest, if now == 0 { &apply } else { &undo }, &mut draw);
             let there = seen();
             let found = setups.iter().position(|setup| *setup == there);
             let found = found.unwrap_or_else(|| panic!("round {round}, from {now}:\n{there}"));

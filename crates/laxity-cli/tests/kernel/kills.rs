@@ -41,14 +41,7 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
         for round in 0..whole(10, 100) {
             let next = (now + draw.random_range(1..3)) % 3;
             let arguments = ["apply", &plans[next], "--dev", "left", "--drop-queues"];
-            let mut child = Command::new(env!("CARGO_BIN_EXE_laxity"))
-                .args(arguments)
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("it starts");
-            thread::sleep(longest.mul_f64(draw.random_range(0.0..1.2)));
-            kill_some(&mut child, &mut draw);
+            kill_within(longest, &arguments, &mut draw);
             let there = seen();
             let found = setups.iter().position(|setup| *setup == there);
             match found {
@@ -70,8 +63,20 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
     });
 }
 
+/// Starts `laxity` and kills it at a moment of the time that it takes, or a little later.
+pub(crate) fn kill_within(longest: Duration, arguments: &[&str], draw: &mut Pcg64Mcg) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_laxity"))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    thread::sleep(longest.mul_f64(draw.random_range(0.0..1.2)));
+    kill_some(&mut child, draw);
+}
+
 /// Kills a command, or its guardian, or both, and waits until none of them is left.
-pub(crate) fn kill_some(child: &mut Child, draw: &mut Pcg64Mcg) {
+fn kill_some(child: &mut Child, draw: &mut Pcg64Mcg) {
     let all = ours();
     match draw.random_range(0..3u32) {
         // One of them, whichever; the others end it.

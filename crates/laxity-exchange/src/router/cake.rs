@@ -1,10 +1,11 @@
 //! Command lines of cake (`tc-cake(8)`), and its words in other tools' settings.
 
 use laxity::overhead::{Framing, Overhead};
+use laxity::sched::cake::{AckFilter, Diffserv, Isolation};
 use laxity::units::Nanos;
 
 use super::rates::{tc_rate, tc_time};
-use super::{Router, Shaper, Tins};
+use super::{Router, Shaper};
 use crate::Error;
 use crate::error::shown;
 
@@ -78,26 +79,17 @@ const ROUND_TRIPS: [(&str, u64); 8] = [
 ];
 
 /// Words that change nothing in a plan: what they switch off is not there, or is as it always is.
-const SILENT: [&str; 7] =
-    ["egress", "nonat", "nowash", "no-ack-filter", "split-gso", "flows", "noatm"];
+const SILENT: [&str; 4] = ["egress", "nonat", "split-gso", "noatm"];
 
 /// Words that a plan does not keep, and what it does instead.
-const LOST: [(&str, &str); 14] = [
+const LOST: [(&str, &str); 3] = [
     ("nat", "flows are told by the addresses that packets have where the plan runs"),
-    ("wash", "code points are left as they are"),
-    ("ack-filter", "no acknowledgement is dropped"),
-    ("ack-filter-aggressive", "no acknowledgement is dropped"),
     ("no-split-gso", "`laxity live` cuts what the kernel has merged"),
-    ("ingress", "what is dropped does not count as received"),
     ("autorate-ingress", "the rate stays as it is written"),
-    ("flowblind", "flows take turns"),
-    ("srchost", "flows take turns, whatever their host"),
-    ("dsthost", "flows take turns, whatever their host"),
-    ("hosts", "flows take turns, whatever their host"),
-    ("dual-srchost", "flows take turns, whatever their host"),
-    ("dual-dsthost", "flows take turns, whatever their host"),
-    ("triple-isolate", "flows take turns, whatever their host"),
 ];
+
+/// What becomes of code points in a plan with deadlines.
+pub(super) const WASHED: &str = "packets with a deadline keep their code points";
 
 /// Reads the words of cake into a shaper.
 ///
@@ -114,23 +106,36 @@ pub(super) fn read_options(
     while let Some(word) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| format!("`{word}` needs a value behind it"));
         if let Some((_, micros)) = ROUND_TRIPS.iter().find(|(name, _)| *name == word) {
-            shaper.interval = Nanos(micros * 1_000);
-        } else if let Some(tins) = Tins::from_word(word) {
-            shaper.tins = tins;
+            shaper.queues.settings.rtt = Nanos(micros * 1_000);
+        } else if let Some(tins) = Diffserv::from_word(word) {
+            shaper.queues.settings.diffserv = tins;
         } else if let Some((_, overhead)) = Overhead::NAMED.iter().find(|(name, _)| *name == word) {
             shaper.overhead = *overhead;
             if word == "ethernet" {
                 shaper.overhead.at_least = 84;
             }
+        } else if let Some(isolation) = Isolation::from_word(word) {
+            shaper.queues.settings.isolation = isolation;
         } else if let Some((_, instead)) = LOST.iter().find(|(name, _)| *name == word) {
             notes.push(format!("{direction}: {word}: {instead}"));
         } else if !SILENT.contains(&word) {
             match word {
                 "bandwidth" => shaper.rate = Some(tc_rate(value()?)?),
                 "unlimited" => shaper.rate = None,
-                "rtt" => shaper.interval = tc_time(value()?)?,
+                "rtt" => shaper.queues.settings.rtt = tc_time(value()?)?,
+                "no-ack-filter" => shaper.queues.settings.ack_filter = AckFilter::Off,
+                "ack-filter" => shaper.queues.settings.ack_filter = AckFilter::On,
+                "ack-filter-aggressive" => {
+                    shaper.queues.settings.ack_filter = AckFilter::Aggressive
+                }
+                "ingress" => shaper.queues.settings.ingress = true,
+                "nowash" => shaper.queues.wash = false,
+                "wash" => {
+                    shaper.queues.wash = true;
+                    notes.push(format!("{direction}: wash: {WASHED}"));
+                }
                 "diffserv-llt" => {
-                    shaper.tins = Tins::Diffserv4;
+                    shaper.queues.settings.diffserv = Diffserv::Diffserv4;
                     notes.push(format!("{direction}: diffserv-llt: read as diffserv4"));
                 }
                 "overhead" => {
@@ -192,7 +197,9 @@ fn number(word: &str, text: &str, within: std::ops::RangeInclusive<i32>) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use laxity::sched::cake::CakeSettings;
     use laxity::units::Rate;
+    use laxity_plan::model::CakeSpec;
 
     use super::*;
 
@@ -206,18 +213,26 @@ mod tests {
         let router = read(
             "tc qdisc del dev eth0 root cake\n\
              tc qdisc add dev eth0 root cake bandwidth 20mbit diffserv4 nat docsis ack-filter\n\
-             tc qdisc add dev ifb4eth0 root cake bandwidth 100Mbit besteffort ingress rtt 50ms overhead 44 mpu 84",
+             tc qdisc add dev ifb4eth0 root cake bandwidth 100Mbit besteffort ingress dual-dsthost wash rtt 50ms overhead 44 mpu 84",
         )
         .unwrap();
         assert_eq!(router.interface.as_deref(), Some("eth0"));
         assert_eq!(router.up.rate, Some(Rate(20_000_000)));
-        assert_eq!(router.up.tins, Tins::Diffserv4);
+        assert_eq!(router.up.queues.settings.diffserv, Diffserv::Diffserv4);
         assert_eq!((router.up.overhead.bytes, router.up.overhead.at_least), (4, 64));
         assert_eq!(router.down.rate, Some(Rate(100_000_000)));
-        assert_eq!(router.down.interval, Nanos(50_000_000));
+        let (up, down) = (router.up.queues, router.down.queues);
+        assert_eq!((up.settings.ack_filter, up.settings.ingress), (AckFilter::On, false));
+        let settings = CakeSettings {
+            isolation: Isolation::DualDsthost,
+            rtt: Nanos(50_000_000),
+            ingress: true,
+            ..CakeSettings::USUAL
+        };
+        assert_eq!(down, CakeSpec { wash: true, settings, ..CakeSpec::USUAL });
         assert_eq!((router.down.overhead.bytes, router.down.overhead.at_least), (30, 84));
         let notes = router.notes.join("\n");
-        for note in ["up: nat:", "up: ack-filter:", "down: ingress:"] {
+        for note in ["up: nat:", "down: wash:"] {
             assert!(notes.contains(note), "{note} is missing in {notes}");
         }
     }
@@ -232,7 +247,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(router.up.overhead, Overhead::NONE);
-        assert_eq!(router.up.tins, Tins::Diffserv3);
+        assert_eq!(router.up.queues.settings.diffserv, Diffserv::Diffserv3);
         assert_eq!(router.down.rate, Some(Rate(1_000_000_000)));
         assert_eq!(router.down.overhead.bytes, 4);
     }

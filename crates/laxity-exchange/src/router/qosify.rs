@@ -1,9 +1,11 @@
 //! qosify, `/etc/config/qosify` of OpenWrt.
 
+use laxity::sched::cake::Diffserv;
+
+use super::Router;
 use super::cake::read_options;
 use super::rates::tc_rate;
 use super::uci::{self, Section};
-use super::{Router, Tins};
 use crate::Error;
 use crate::error::shown;
 
@@ -90,7 +92,7 @@ fn read_link(link: &Section, router: &mut Router) -> Result<(), Error> {
         (down, "down", "ingress", "bandwidth_down", "ingress_options"),
     ];
     for (shaper, direction, switch, bandwidth, own) in sides {
-        shaper.tins = Tins::Diffserv4;
+        shaper.queues.settings.diffserv = Diffserv::Diffserv4;
         let mut words: Vec<&str> = Vec::new();
         words.extend(overhead_words(link));
         words.extend(link.value("mode").map(str::split_whitespace).into_iter().flatten());
@@ -167,7 +169,7 @@ config interface wan
         assert_eq!(router.up.rate, Some(Rate(9_000_000)));
         assert_eq!(router.down.rate, Some(Rate(48_000_000)));
         assert_eq!(router.up.overhead.bytes, 16);
-        assert_eq!(router.up.tins, Tins::Diffserv4);
+        assert_eq!(router.up.queues.settings.diffserv, Diffserv::Diffserv4);
         let notes = router.notes.join("\n");
         for note in ["1: config defaults", "5: lan is left out", "up: wash", "down: dual-dsthost"] {
             assert!(notes.contains(note), "{note} is missing in {notes}");

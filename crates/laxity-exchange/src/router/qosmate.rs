@@ -2,12 +2,13 @@
 
 mod rule;
 
+use laxity::sched::cake::{Diffserv, Isolation};
 use laxity::units::{Nanos, Rate};
 
-use super::cake::read_options;
+use super::cake::{WASHED, read_options};
 use super::rates::kilobits;
 use super::uci::{self, Section, UciOption};
-use super::{Router, RouterPromise, Rule, Shaper, Tins, Urgency};
+use super::{Router, RouterPromise, Rule, Shaper, Urgency};
 use crate::Error;
 use crate::error::shown;
 
@@ -82,20 +83,20 @@ impl File {
             let mut words = self.link_words();
             if root == "cake" || root == "hybrid" {
                 words.extend(self.cake_words(end));
+            } else {
+                shaper.queues.settings.isolation = Isolation::Flows;
             }
             let place = self.0.first().map_or(1, |section| section.line);
-            shaper.tins = Tins::Diffserv4;
+            shaper.queues.settings.diffserv = Diffserv::Diffserv4;
             read_options(&words, shaper, direction, notes).map_err(|message| {
                 Error::at(place, format!("the words that this file gives to cake: {message}"))
             })?;
             if self.switch("advanced", wash)? {
-                let instead = match direction {
-                    "down" => "code points of what arrives do not count",
-                    _ => "code points are left as they are",
-                };
-                notes.push(format!("{wash} 1: {instead}"));
+                shaper.queues.wash = true;
+                notes.push(format!("{wash} 1: {WASHED}"));
                 if direction == "down" {
-                    shaper.tins = Tins::BestEffort;
+                    notes.push(format!("{wash} 1: code points of what arrives do not count"));
+                    shaper.queues.settings.diffserv = Diffserv::Besteffort;
                 }
             }
         }

@@ -1,12 +1,13 @@
 //! sqm-scripts, `/etc/config/sqm` of OpenWrt.
 
 use laxity::overhead::{Framing, Overhead};
+use laxity::sched::cake::{Diffserv, Isolation};
 use laxity::units::Rate;
 
-use super::cake::read_options;
+use super::cake::{WASHED, read_options};
 use super::rates::kilobits;
 use super::uci::{self, Section, UciOption};
-use super::{Router, Shaper, Tins};
+use super::{Router, Shaper};
 use crate::Error;
 use crate::error::shown;
 
@@ -50,7 +51,16 @@ pub fn sqm(text: &str) -> Result<Router, Error> {
     let is_cake = queue.value("qdisc").unwrap_or("fq_codel").starts_with("cake");
     let overhead = overhead(queue, is_cake)?;
     (router.up.overhead, router.down.overhead) = (overhead, overhead);
-    (router.up.tins, router.down.tins) = tins(queue, &mut router.notes)?;
+    (router.up.queues.settings.diffserv, router.down.queues.settings.diffserv) =
+        tins(queue, &mut router.notes)?;
+    router.down.queues.wash = queue.switch("squash_dscp")?.unwrap_or(true);
+    if router.down.queues.wash {
+        router.notes.push(format!("down: squash_dscp 1: {WASHED}"));
+    }
+    if !is_cake {
+        router.up.queues.settings.isolation = Isolation::Flows;
+        router.down.queues.settings.isolation = Isolation::Flows;
+    }
     let Router { up, down, notes, .. } = &mut router;
     options(queue, "eqdisc_opts", up, "up", is_cake, notes)?;
     options(queue, "iqdisc_opts", down, "down", is_cake, notes)?;
@@ -138,25 +148,21 @@ fn overhead(queue: &Section, is_cake: bool) -> Result<Overhead, Error> {
 }
 
 /// The tins of a script, up and down.
-fn tins(queue: &Section, notes: &mut Vec<String>) -> Result<(Tins, Tins), Error> {
+fn tins(queue: &Section, notes: &mut Vec<String>) -> Result<(Diffserv, Diffserv), Error> {
     let script = queue.value("script").unwrap_or("simple.qos");
     let tins = match script {
-        "layer_cake.qos" => Tins::Diffserv3,
+        "layer_cake.qos" => Diffserv::Diffserv3,
         // Three bands by DSCP and ports.
-        "simple.qos" | "simple_pppoe.qos" | "simple_home.qos" => Tins::Diffserv3,
-        "piece_of_cake.qos" | "simplest.qos" | "simplest_tbf.qos" => Tins::BestEffort,
+        "simple.qos" | "simple_pppoe.qos" | "simple_home.qos" => Diffserv::Diffserv3,
+        "piece_of_cake.qos" | "simplest.qos" | "simplest_tbf.qos" => Diffserv::Besteffort,
         other => {
             let line = queue.option("script").map_or(queue.line, |option| option.line);
             notes.push(format!("{line}: script {}: read as one without tins", shown(other)));
-            Tins::BestEffort
+            Diffserv::Besteffort
         }
     };
-    let squashes = queue.switch("squash_dscp")?.unwrap_or(true);
     let ignores = queue.switch("squash_ingress")?.unwrap_or(true);
-    if squashes && tins != Tins::BestEffort {
-        notes.push("squash_dscp 1: code points are left as they are".into());
-    }
-    Ok((tins, if ignores { Tins::BestEffort } else { tins }))
+    Ok((tins, if ignores { Diffserv::Besteffort } else { tins }))
 }
 
 /// The words that are given to cake itself.
@@ -182,6 +188,8 @@ fn options(
 
 #[cfg(test)]
 mod tests {
+    use laxity::sched::cake::AckFilter;
+
     use super::*;
 
     const CABLE: &str = "\
@@ -212,19 +220,30 @@ config queue 'wan'
         assert_eq!(router.down.rate, Some(Rate(180_000_000)));
         let docsis = Overhead::NAMED.iter().find(|(name, _)| *name == "docsis").unwrap().1;
         assert_eq!((router.up.overhead, router.down.overhead), (docsis, docsis));
-        assert_eq!((router.up.tins, router.down.tins), (Tins::Diffserv3, Tins::Diffserv3));
+        assert_eq!(
+            (router.up.queues.settings.diffserv, router.down.queues.settings.diffserv),
+            (Diffserv::Diffserv3, Diffserv::Diffserv3)
+        );
         let notes = router.notes.join("\n");
-        for note in
-            ["17: ilimit 1001: not kept", "up: ack-filter", "down: dual-dsthost", "down: ingress"]
-        {
+        for note in ["17: ilimit 1001: not kept", "up: nat", "down: nat"] {
             assert!(notes.contains(note), "{note} is missing in {notes}");
         }
+        let (up, down) = (router.up.queues, router.down.queues);
+        assert_eq!(up.settings.isolation, Isolation::DualSrchost);
+        assert_eq!(up.settings.ack_filter, AckFilter::On);
+        assert_eq!((down.settings.isolation, down.wash), (Isolation::DualDsthost, false));
+        assert!(down.settings.ingress && !up.settings.ingress);
     }
 
     #[test]
     fn what_arrives_is_not_sorted_unless_the_router_says_so() {
         let router = sqm(&CABLE.replace("\toption squash_ingress '0'\n", "")).unwrap();
-        assert_eq!((router.up.tins, router.down.tins), (Tins::Diffserv3, Tins::BestEffort));
+        assert_eq!(
+            (router.up.queues.settings.diffserv, router.down.queues.settings.diffserv),
+            (Diffserv::Diffserv3, Diffserv::Besteffort)
+        );
+        let router = sqm(&CABLE.replace("\toption squash_dscp '0'\n", "")).unwrap();
+        assert_eq!((router.up.queues.wash, router.down.queues.wash), (false, true));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use laxity::sched::cake::{Diffserv, Isolation};
 use laxity::units::{Bytes, Nanos, Rate};
-use laxity_plan::written::{key, quoted};
+use laxity_plan::model::CakeSpec;
+use laxity_plan::written::{self, key, quoted};
 
 use super::config::Node;
 use super::matches::matching;
@@ -78,15 +80,39 @@ fn head(name: &str, link: Rate, scheduler: &str) -> String {
     )
 }
 
-/// Flows take turns; hosts do not.
+/// The keys of cake. Everything is one class, so one tin: what VyOS marks has no class here.
 fn cake(node: &Node, notes: &mut Vec<String>) -> Result<String, Error> {
-    let line = node.line;
-    notes.push(format!("{line}: cake: flows take turns, each with controlled delay, as under fq-codel, whatever their host and DSCP"));
-    let interval = number(node, &["rtt"], 1)?.unwrap_or(100) * 1_000_000;
-    let target = Nanos((interval / 20).max(1));
-    let interval = Nanos(interval);
-    Ok(format!("kind = \"fq-codel\"\ntarget = \"{target}\"\ninterval = \"{interval}\""))
+    let mut cake = CakeSpec::USUAL;
+    cake.settings.diffserv = Diffserv::Besteffort;
+    notes.push(format!("{}: cake: code points are not sorted into tins", node.line));
+    if let Some(milliseconds) = number(node, &["rtt"], 1)? {
+        cake.settings.rtt = Nanos(milliseconds.saturating_mul(1_000_000));
+    }
+    if let Some((word, line)) = node.value(&["flow-isolation"]) {
+        let known = ISOLATION.iter().find(|(known, _)| *known == word);
+        cake.settings.isolation = known.map(|(_, isolation)| *isolation).ok_or_else(|| {
+            let accepted = ISOLATION.map(|(known, _)| known).join(", ");
+            Error::at(line, format!("`flow-isolation {}`: accepted are {accepted}", shown(word)))
+        })?;
+    }
+    if let Some(nat) = node.at(&["flow-isolation-nat"]) {
+        let instead = "hosts are told by the addresses that packets have where the plan runs";
+        notes.push(format!("{}: flow-isolation-nat: {instead}", nat.line));
+    }
+    Ok(written::cake(&cake).join("\n"))
 }
+
+/// The words of VyOS for what takes turns.
+const ISOLATION: [(&str, Isolation); 8] = [
+    ("blind", Isolation::Flowblind),
+    ("src-host", Isolation::Srchost),
+    ("dst-host", Isolation::Dsthost),
+    ("host", Isolation::Hosts),
+    ("flow", Isolation::Flows),
+    ("dual-src-host", Isolation::DualSrchost),
+    ("dual-dst-host", Isolation::DualDsthost),
+    ("triple-isolate", Isolation::TripleIsolate),
+];
 
 /// What a token bucket holds back: its latency at its rate, and its burst.
 fn rate_control_limit(node: &Node, link: Rate) -> Result<Bytes, Error> {

@@ -61,7 +61,10 @@ fn a_shaper_is_guarantees_and_limits() {
 fn other_policies_are_their_disciplines() {
     let rate = Options { link_rate: Some(Rate(8_000_000)), ..Options::default() };
     for (text, kind) in [
-        ("set qos policy cake A bandwidth 10mbit\nset qos policy cake A rtt 50", "fq-codel"),
+        (
+            "set qos policy cake A bandwidth 10mbit\nset qos policy cake A rtt 50\nset qos policy cake A flow-isolation dual-src-host",
+            "cake",
+        ),
         ("set qos policy fq-codel A target 7\nset qos policy fq-codel A flows 512", "fq-codel"),
         ("set qos policy fair-queue A", "fq-codel"),
         ("set qos policy drop-tail A queue-limit 100", "fifo"),

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 
 use super::guard::Names;
+use super::orders;
 use super::page;
 use super::sight::{NoAnswer, Sight};
 use crate::metrics::Format;
-use crate::reservations::{self, Why};
+use crate::reservations::Clients;
 use crate::status::PastSpan;
 
 /// By which way a request came.
@@ -22,6 +23,8 @@ pub(super) enum Door {
     Control,
     /// From anyone, who may ask by these names.
     Network(Arc<Names>),
+    /// From anyone, who may give orders with a token of these clients.
+    Clients(Arc<Clients>),
 }
 
 /// What answers requests that came by a door.
@@ -31,15 +34,12 @@ pub(super) struct Answering {
     pub(super) sight: Arc<Sight>,
 }
 
-type Answer = Response<Full<Bytes>>;
+pub(super) type Answer = Response<Full<Bytes>>;
 
-const JSON: &str = "application/json";
-const TEXT: &str = "text/plain; charset=utf-8";
+pub(super) const JSON: &str = "application/json";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 /// What is asked for with these changes nothing.
 const READING: &str = "GET, HEAD";
-
-/// The largest order, in bytes.
-const LARGEST_ORDER: usize = 64 * 1024;
 
 const NO_SPAN: &str = "Ask for past?hour, past?day or past?week.\n";
 const NO_HISTORY: &str = "No history is kept: see laxity live --history.\n";
@@ -79,9 +79,12 @@ impl Answering {
 
     async fn found(&self, request: &Parts, body: Incoming) -> Result<Answer, NoAnswer> {
         let path = request.uri.path();
+        if let Door::Clients(clients) = &self.door {
+            return orders::by_client(&self.sight, clients, request, body).await;
+        }
         if path == "/reservations" && matches!(self.door, Door::Control) {
             return match request.method {
-                Method::POST => self.ordered(body).await,
+                Method::POST => orders::by_owner(&self.sight, body).await,
                 _ => Ok(other_method("POST")),
             };
         }
@@ -126,36 +129,6 @@ impl Answering {
     }
 }
 
-impl Answering {
-    /// Has the order carried out that a body holds.
-    async fn ordered(&self, body: Incoming) -> Result<Answer, NoAnswer> {
-        let senseless = |why: String| answer(StatusCode::BAD_REQUEST, TEXT, why);
-        let Ok(body) = Limited::new(body, LARGEST_ORDER).collect().await else {
-            return Ok(senseless(format!("An order has up to {LARGEST_ORDER} bytes.\n")));
-        };
-        let order = match serde_json::from_slice(&body.to_bytes()) {
-            Ok(order) => order,
-            Err(error) => return Ok(senseless(format!("This is no order: {error}.\n"))),
-        };
-        let done = self.sight.order(order).await?;
-        let status = match &done {
-            reservations::Answer::Refused(refused) => status_of(refused.reason),
-            _ => StatusCode::OK,
-        };
-        Ok(answer(status, JSON, serde_json::to_vec(&done).map_err(|_| NoAnswer)?))
-    }
-}
-
-fn status_of(why: Why) -> StatusCode {
-    match why {
-        Why::Senseless => StatusCode::BAD_REQUEST,
-        Why::Unknown => StatusCode::NOT_FOUND,
-        Why::Exists | Why::NoRoom => StatusCode::CONFLICT,
-        Why::TooMany => StatusCode::TOO_MANY_REQUESTS,
-        Why::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-    }
-}
-
 /// How far back a request looks.
 fn span(request: &Parts) -> Option<PastSpan> {
     let asked = request.uri.query()?;
@@ -168,7 +141,7 @@ fn accepts(request: &Parts) -> String {
     lines.filter_map(|line| line.to_str().ok()).collect::<Vec<_>>().join(",")
 }
 
-fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+pub(super) fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(body.into()));
     *answer.status_mut() = status;
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -182,7 +155,7 @@ fn reloaded(reloaded: Result<(), String>) -> Answer {
     }
 }
 
-fn other_method(allowed: &'static str) -> Answer {
+pub(super) fn other_method(allowed: &'static str) -> Answer {
     let mut answer = answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "This is not asked for so.\n");
     answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     answer

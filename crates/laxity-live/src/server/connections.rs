@@ -1,9 +1,11 @@
 //! Connections: who may have one, how many, and how long.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -12,13 +14,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::answers::{Answering, Door};
 use super::guard::Names;
 use super::sight::Sight;
 use super::{CONNECTIONS, Listeners, PATIENCE};
+use crate::reservations::Clients;
 
 /// So long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(5);
@@ -27,6 +30,8 @@ const HEAD_BYTES: usize = 16 * 1024;
 const HEAD_LINES: usize = 64;
 /// How long a connection of the control socket may last: a reload answers when plans are proved.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(660);
+/// The most connections of one machine that orders.
+const CONNECTIONS_OF_ONE: usize = 4;
 /// How long it waits when there are no descriptors left for connections.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -35,6 +40,7 @@ pub(super) struct Connections {
     /// With the user whom it belongs to.
     control: Option<(UnixListener, u32)>,
     network: Option<(TcpListener, Names)>,
+    orders: Option<(TcpListener, Clients)>,
     sight: Arc<Sight>,
 }
 
@@ -50,20 +56,27 @@ impl Connections {
             let names = Names::new(listener.local_addr()?);
             TcpListener::from_std(listener).map(|listener| (listener, names))
         });
+        let orders = listeners.orders.map(|(listener, clients)| {
+            listener.set_nonblocking(true)?;
+            TcpListener::from_std(listener).map(|listener| (listener, clients))
+        });
         let (control, network) = (control.transpose()?, network.transpose()?);
-        Ok(Connections { control, network, sight: Arc::new(sight) })
+        Ok(Connections { control, network, orders: orders.transpose()?, sight: Arc::new(sight) })
     }
 
     /// Serves until it is told to end.
     pub(super) async fn until(self, end: oneshot::Receiver<()>) {
-        let Connections { control, network, sight } = self;
+        let Connections { control, network, orders, sight } = self;
         if let Some((listener, owner)) = control {
             tokio::spawn(control_of(listener, owner, sight.clone()));
         }
         if let Some((listener, names)) = network {
             let remembering = sight.clone();
             tokio::spawn(async move { remembering.remember().await });
-            tokio::spawn(network_of(listener, Arc::new(names), sight));
+            tokio::spawn(network_of(listener, Arc::new(names), sight.clone()));
+        }
+        if let Some((listener, clients)) = orders {
+            tokio::spawn(orders_of(listener, Arc::new(clients), sight));
         }
         // A dropped sender ends the server as well.
         let _ = end.await;
@@ -99,10 +112,60 @@ async fn network_of(listener: TcpListener, names: Arc<Names>, sight: Arc<Sight>)
     }
 }
 
+async fn orders_of(listener: TcpListener, clients: Arc<Clients>, sight: Arc<Sight>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let machines = Machines::default();
+    while let Ok(place) = places.clone().acquire_owned().await {
+        let Ok((stream, peer)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        // One that has its share of connections is cut off, so that others find a place.
+        let Some(share) = machines.enter(peer.ip()) else { continue };
+        let answering = Answering { door: Door::Clients(clients.clone()), sight: sight.clone() };
+        serve(stream, (place, share), answering, CONTROL_PATIENCE, peer.to_string());
+    }
+}
+
+/// The open connections of each machine.
+#[derive(Clone, Default)]
+struct Machines(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// A connection of a machine, until it is dropped.
+struct Share {
+    machines: Machines,
+    machine: IpAddr,
+}
+
+impl Machines {
+    /// `None` for a machine that has as many connections as it may.
+    fn enter(&self, machine: IpAddr) -> Option<Share> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(machine).or_default();
+        if *count >= CONNECTIONS_OF_ONE {
+            return None;
+        }
+        *count += 1;
+        Some(Share { machines: self.clone(), machine })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut open = self.machines.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.machine) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.machine);
+            }
+        }
+    }
+}
+
 /// Answers one request.
 fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    place: OwnedSemaphorePermit,
+    place: impl Send + 'static,
     answering: Answering,
     patience: Duration,
     who: String,

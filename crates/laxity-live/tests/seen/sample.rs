@@ -137,7 +137,7 @@ impl Sample {
         let control = ControlSocket::bind(&folder.path().join("a-b.sock")).expect("a socket");
         let network = Listeners::listen(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
         let address = network.local_addr().expect("an address");
-        let listeners = Listeners { control: Some(control), network: Some(network) };
+        let listeners = Listeners { control: Some(control), network: Some(network), orders: None };
         let (ask, requests) = mpsc::channel();
         thread::spawn(move || answer(requests, status, &reload, past));
         let said = Arc::new(Mutex::new(Vec::new()));

@@ -11,8 +11,8 @@ use laxity::units::{NANOBITS_PER_BYTE, Nanos};
 
 use super::growth::Growth;
 use super::room::{
-    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, no_guarantees,
-    where_proved,
+    Aftermath, Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves,
+    no_guarantees, where_proved,
 };
 use crate::aqm;
 use crate::error::{Fault, Span};
@@ -60,6 +60,12 @@ const PROOF: Proof = Proof {
     sets_demoted_behind: false,
     bears_late_links: true,
     growths: Some(growths),
+    aftermath: |plan| match plan.scheduler {
+        SchedulerSpec::Cake(cake) if cake.settings.isolation != Isolation::Flowblind => {
+            Aftermath::Isolated
+        }
+        _ => Aftermath::Unknown,
+    },
 };
 
 impl Discipline for CakeSpec {

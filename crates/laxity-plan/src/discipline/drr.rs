@@ -8,7 +8,8 @@ use laxity::units::Nanos;
 
 use super::growth::Growth;
 use super::room::{
-    Bounds, Discipline, Holders, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+    Aftermath, Bounds, Discipline, Holders, Proof, Room, Services, breakdown_of_leaf, for_leaves,
+    where_proved,
 };
 use crate::model::{Class, Plan, SchedulerSpec};
 
@@ -18,7 +19,12 @@ pub(super) const ROOM: Room = Room {
     ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF)
 };
 
-const PROOF: Proof = Proof { counts_on_others: true, growths: Some(growths), ..Proof::ISOLATED };
+const PROOF: Proof = Proof {
+    counts_on_others: true,
+    growths: Some(growths),
+    aftermath: |_| Aftermath::Unknown,
+    ..Proof::ISOLATED
+};
 
 /// `kind = "drr"`.
 pub(super) struct Drr;

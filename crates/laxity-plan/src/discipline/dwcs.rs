@@ -7,7 +7,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::Bytes;
 use laxity::window::Loss;
 
-use super::room::{Discipline, Proof, Room};
+use super::room::{Aftermath, Discipline, Proof, Room};
 use crate::error::{Fault, Span};
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
@@ -23,7 +23,7 @@ pub(super) const ROOM: Room = Room {
     ..Room::plain(
         &["dwcs/loss-first", "dwcs/deadline-first"],
         Some(SchedulerSpec::DWCS),
-        Proof::NONE,
+        Proof { aftermath: |_| Aftermath::PromisedFirst, ..Proof::NONE },
     )
 };
 

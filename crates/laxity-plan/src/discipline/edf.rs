@@ -10,7 +10,7 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Bounds, Discipline, Proof, Room};
+use super::room::{Aftermath, Bounds, Discipline, Proof, Room};
 use crate::error::{Fault, Span};
 use crate::model::{
     BestEffort, BestEffortOrder, CakeSpec, Class, EdfSpec, Late, Plan, Police, SchedulerSpec,
@@ -49,6 +49,12 @@ const PROOF: Proof = Proof {
     sets_demoted_behind: true,
     bears_late_links: true,
     growths: None,
+    aftermath: |plan| match plan.scheduler {
+        SchedulerSpec::Edf(edf) if edf.best_effort == BestEffort::Background => {
+            Aftermath::PromisedFirst
+        }
+        _ => Aftermath::Unknown,
+    },
 };
 
 impl Discipline for EdfSpec {

@@ -5,7 +5,9 @@ use laxity::curve::Curve;
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 
-use super::room::{Bounds, Discipline, Proof, Room, breakdown_of_leaf, for_leaves, no_guarantees};
+use super::room::{
+    Aftermath, Bounds, Discipline, Proof, Room, breakdown_of_leaf, for_leaves, no_guarantees,
+};
 use crate::model::{Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
@@ -18,6 +20,7 @@ const PROOF: Proof = Proof {
     sets_demoted_behind: false,
     bears_late_links: true,
     growths: None,
+    aftermath: |_| Aftermath::PromisedFirst,
 };
 
 /// `kind = "fifo"`.

@@ -13,7 +13,8 @@ use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::growth::Growth;
 use super::room::{
-    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+    Aftermath, Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves,
+    where_proved,
 };
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
@@ -33,6 +34,7 @@ const PROOF: Proof = Proof {
     sets_demoted_behind: true,
     bears_late_links: false,
     growths: Some(growths),
+    aftermath: |_| Aftermath::PromisedFirst,
 };
 
 /// `kind = "priority"`.

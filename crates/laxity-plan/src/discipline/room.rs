@@ -174,6 +174,21 @@ pub struct Proof {
     /// What it costs each class with a bound that the link stalls; `None` if each is as much later
     /// as the link.
     pub growths: Option<fn(&Plan, &Bounds) -> Vec<Growth>>,
+    /// How what a class has sent is felt by others after its end.
+    pub aftermath: fn(&Plan) -> Aftermath,
+}
+
+/// How what a class has sent is felt by others after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a settling time is proved in one of these ways")]
+pub enum Aftermath {
+    /// Promised packets go before all others, and wait for one another.
+    PromisedFirst,
+    /// A promised class waits for its own packets alone, or its bound is as long as any of its
+    /// busy periods.
+    Isolated,
+    /// For an unknown time.
+    Unknown,
 }
 
 impl Room {
@@ -230,6 +245,7 @@ impl Proof {
         sets_demoted_behind: false,
         bears_late_links: false,
         growths: None,
+        aftermath: |_| Aftermath::Isolated,
     };
 
     /// Nothing is proved that could depend on anything.

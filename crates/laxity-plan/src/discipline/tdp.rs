@@ -8,7 +8,7 @@ use laxity::sched::tdp::CommonTime;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room};
+use super::room::{Aftermath, Discipline, Proof, Room};
 use super::{fifo, wfq};
 use crate::error::{Fault, Span, shown};
 use crate::model::{
@@ -47,7 +47,11 @@ pub(crate) const ROOM: Room = Room {
     is_held_to_promises: true,
     is_of_networks: true,
     // Frames are reserved beside what this proves of a link: nothing.
-    ..Room::plain(&["tdp"], None, Proof { sets_demoted_behind: true, ..Proof::NONE })
+    ..Room::plain(
+        &["tdp"],
+        None,
+        Proof { sets_demoted_behind: true, aftermath: |_| Aftermath::Unknown, ..Proof::NONE },
+    )
 };
 
 impl Discipline for TdpSpec {

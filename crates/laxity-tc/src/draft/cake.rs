@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use laxity::overhead::Overhead;
-use laxity::sched::cake::{AckFilter, Diffserv};
+use laxity::sched::cake::{CakeSettings, Diffserv};
 use laxity::units::Rate;
 use laxity_plan::error::Fault;
 use laxity_plan::matching::{Expr, Numbers};
+use laxity_plan::model::CakeSpec;
+use laxity_plan::written;
 
 use super::link::link_rate;
 use super::text::head;
@@ -14,7 +16,7 @@ use crate::assembly::{Assembly, Root};
 use crate::contract::Contract;
 use crate::linux::tin_handle;
 use crate::notes::{Note, Notes};
-use crate::setup::cake::{self, Cake};
+use crate::setup::cake::Cake;
 use crate::toml::{self, key, quoted};
 
 /// What a plan of cake is written from.
@@ -76,29 +78,21 @@ impl CakeDraft {
     /// The plan, with notes at its head.
     pub(crate) fn text(&self, name: &str, notes: &[Note]) -> String {
         let Cake { diffserv, isolation, rtt, ingress, wash, ack_filter, .. } = self.cake;
+        let usual = CakeSettings::USUAL;
+        let settings = CakeSettings { diffserv, isolation, rtt, ingress, ack_filter, ..usual };
+        let keys = written::cake(&CakeSpec { wash, settings, ..CakeSpec::USUAL });
         let overhead = toml::overhead_value(&self.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let mut text = head(name, notes);
         let _ = write!(
             text,
-            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n{}{}\n[scheduler]\nkind = \"cake\"\n\
-             diffserv = \"{}\"\nisolation = \"{}\"\nrtt = \"{rtt}\"\n",
+            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n{}{}\n[scheduler]\n{}\n",
             quoted(&format!("Imported from {}", crate::error::plain(name))),
             self.link,
             overhead.unwrap_or_default(),
             self.contract.link().unwrap_or_default(),
-            cake::word(&cake::DIFFSERV, diffserv),
-            cake::word(&cake::ISOLATION, isolation),
+            keys.join("\n"),
         );
-        for (_, key) in [(ingress, "ingress"), (wash, "wash")].iter().filter(|(is_set, _)| *is_set)
-        {
-            let _ = writeln!(text, "{key} = true");
-        }
-        match ack_filter {
-            AckFilter::Off => {}
-            AckFilter::On => text += "ack-filter = \"on\"\n",
-            AckFilter::Aggressive => text += "ack-filter = \"aggressive\"\n",
-        }
         // What has no code point is in the tin of 0, whose class takes the rest.
         let rest = diffserv.tin(0);
         for tin in (0..diffserv.tins()).rev().filter(|tin| *tin != rest) {

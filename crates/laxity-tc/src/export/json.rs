@@ -85,8 +85,8 @@ fn cake(of: &Cake) -> Json {
     };
     let mut members = vec![
         ("bandwidth", bandwidth),
-        ("diffserv", text(cake::word(&cake::DIFFSERV, of.diffserv))),
-        ("flowmode", text(cake::word(&cake::ISOLATION, of.isolation))),
+        ("diffserv", text(of.diffserv.word())),
+        ("flowmode", text(of.isolation.word())),
         ("nat", of.nat.into()),
         ("wash", of.wash.into()),
         ("ingress", of.ingress.into()),

@@ -117,8 +117,8 @@ fn cake(of: &Cake) -> String {
     let flag = |is_set: bool, [yes, no]: [&'static str; 2]| if is_set { yes } else { no };
     let mut words = vec![
         rate,
-        cake::word(&cake::DIFFSERV, of.diffserv).into(),
-        cake::word(&cake::ISOLATION, of.isolation).into(),
+        of.diffserv.word().into(),
+        of.isolation.word().into(),
         flag(of.nat, ["nat", "nonat"]).into(),
         flag(of.wash, ["wash", "nowash"]).into(),
         cake::word(&cake::ACK_FILTER, of.ack_filter).into(),

@@ -1,11 +1,12 @@
 //! The parameters of `cake` as attributes (include/uapi/linux/pkt_sched.h, TCA_CAKE_*).
 
 use laxity::overhead::Overhead;
+use laxity::sched::cake::{Diffserv, Isolation};
 use laxity::units::Nanos;
 
 use super::attributes::{Attributes, find, find_u32};
 use crate::setup::Cake;
-use crate::setup::cake::{ACK_FILTER, DIFFSERV, FRAMING, HEADER, ISOLATION, number};
+use crate::setup::cake::{ACK_FILTER, FRAMING, HEADER, number};
 use crate::setup::units::{bytes_a_second, micros, rate_of};
 
 const BASE_RATE64: u16 = 2;
@@ -33,9 +34,9 @@ pub(super) fn options(cake: &Cake) -> Vec<u8> {
     let (bytes, least) = Cake::from_ip(&overhead);
     let all = Attributes::default()
         .with(BASE_RATE64, &bytes_a_second(cake.rate).to_ne_bytes())
-        .with_u32(DIFFSERV_MODE, number(&DIFFSERV, cake.diffserv))
+        .with_u32(DIFFSERV_MODE, place(&Diffserv::ALL, cake.diffserv))
         .with_u32(ATM, number(&FRAMING, overhead.framing))
-        .with_u32(FLOW_MODE, number(&ISOLATION, cake.isolation))
+        .with_u32(FLOW_MODE, place(&Isolation::ALL, cake.isolation))
         .with(OVERHEAD, &bytes.to_ne_bytes())
         .with_u32(RTT, rtt)
         .with_u32(TARGET, (rtt / 20).max(1))
@@ -66,8 +67,8 @@ pub(super) fn read(options: &[u8]) -> Option<Cake> {
     let is_known = !flag(AUTORATE)?;
     is_known.then_some(Cake {
         rate: rate_of(rate),
-        diffserv: value(&DIFFSERV, find_u32(options, DIFFSERV_MODE)?)?,
-        isolation: value(&ISOLATION, find_u32(options, FLOW_MODE)?)?,
+        diffserv: at(&Diffserv::ALL, find_u32(options, DIFFSERV_MODE)?)?,
+        isolation: at(&Isolation::ALL, find_u32(options, FLOW_MODE)?)?,
         rtt,
         nat: flag(NAT)?,
         wash: flag(WASH)?,
@@ -78,6 +79,14 @@ pub(super) fn read(options: &[u8]) -> Option<Cake> {
         memory: find_u32(options, MEMORY).unwrap_or_default(),
         fwmark: find_u32(options, FWMARK).unwrap_or_default(),
     })
+}
+
+fn place<T: Copy + PartialEq>(all: &[T], value: T) -> u32 {
+    all.iter().position(|known| *known == value).unwrap_or_default() as u32
+}
+
+fn at<T: Copy>(all: &[T], number: u32) -> Option<T> {
+    all.get(number as usize).copied()
 }
 
 fn value<T: Copy>(all: &[(&'static str, T)], number: u32) -> Option<T> {

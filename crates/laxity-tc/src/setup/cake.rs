@@ -40,26 +40,7 @@ pub(crate) const HEADER: i32 = 14;
 /// The overheads and least lengths that `cake` takes, from the IP packet on.
 pub(crate) const OVERHEADS: std::ops::RangeInclusive<i32> = -64..=256;
 
-/// Every mode with its word, in the order of the kernel's numbers (CAKE_DIFFSERV_*).
-pub(crate) const DIFFSERV: [(&str, Diffserv); 5] = [
-    ("diffserv3", Diffserv::Diffserv3),
-    ("diffserv4", Diffserv::Diffserv4),
-    ("diffserv8", Diffserv::Diffserv8),
-    ("besteffort", Diffserv::Besteffort),
-    ("precedence", Diffserv::Precedence),
-];
-/// The same of CAKE_FLOW_*.
-pub(crate) const ISOLATION: [(&str, Isolation); 8] = [
-    ("flowblind", Isolation::Flowblind),
-    ("srchost", Isolation::Srchost),
-    ("dsthost", Isolation::Dsthost),
-    ("hosts", Isolation::Hosts),
-    ("flows", Isolation::Flows),
-    ("dual-srchost", Isolation::DualSrchost),
-    ("dual-dsthost", Isolation::DualDsthost),
-    ("triple-isolate", Isolation::TripleIsolate),
-];
-/// The same of CAKE_ACK_*.
+/// Every filter with its word, in the order of the kernel's numbers (CAKE_ACK_*).
 pub(crate) const ACK_FILTER: [(&str, AckFilter); 3] = [
     ("no-ack-filter", AckFilter::Off),
     ("ack-filter", AckFilter::On),

@@ -17,7 +17,6 @@ use crate::NoteKind;
 use crate::export::Format;
 use crate::linux::{Linux, linux_plan};
 use crate::netlink;
-use crate::setup::cake::{DIFFSERV, ISOLATION};
 use crate::setup::{AckFilter, Cake, Handle, Qdisc, QdiscKind, Setup};
 
 fn cake(plan: &Plan) -> laxity_plan::model::CakeSpec {
@@ -81,7 +80,7 @@ fn what_tc_shows_of_cake_is_read() {
 /// Every packet comes to the class of the tin that the kernel puts it into.
 #[test]
 fn classes_are_tins() {
-    for (word, diffserv) in DIFFSERV {
+    for (word, diffserv) in Diffserv::ALL.map(|diffserv| (diffserv.word(), diffserv)) {
         let line = format!("tc qdisc add dev eth0 root cake bandwidth 20mbit {word}\n");
         let plan = read(&import(&line));
         assert_eq!(plan.classes.len(), diffserv.tins());
@@ -129,8 +128,8 @@ fn any_cake() -> impl Strategy<Value = Cake> {
             let framing = [Framing::Whole, Framing::Atm, Framing::Ptm];
             Cake {
                 rate: Rate(bytes * 8),
-                diffserv: DIFFSERV[diffserv].1,
-                isolation: ISOLATION[isolation].1,
+                diffserv: Diffserv::ALL[diffserv],
+                isolation: Isolation::ALL[isolation],
                 rtt: Nanos(micros * 1_000),
                 nat,
                 wash,

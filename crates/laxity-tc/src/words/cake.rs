@@ -1,13 +1,14 @@
 //! The words of `cake` (iproute2, tc/q_cake.c).
 
 use laxity::overhead::{Framing, Overhead};
+use laxity::sched::cake::{Diffserv, Isolation};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::error::Fault;
 
 use super::command::{Args, Word};
 use super::quantity::{self, listed, number, signed, small, whole};
 use crate::setup::Cake;
-use crate::setup::cake::{ACK_FILTER, DIFFSERV, FRAMING, HEADER, ISOLATION, OVERHEADS};
+use crate::setup::cake::{ACK_FILTER, FRAMING, HEADER, OVERHEADS};
 
 /// Round-trip times by their names, in microseconds.
 const ROUND_TRIPS: &str = "datacentre 100 lan 1000 metro 10000 regional 30000 internet 100000 \
@@ -23,10 +24,10 @@ pub(super) fn cake(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<Cake, 
         if let Some(micros) = listed(ROUND_TRIPS, text).and_then(|micros| number::<u64>(micros, 10))
         {
             cake.rtt = Nanos(micros * 1_000);
-        } else if let Some((_, diffserv)) = DIFFSERV.iter().find(|(known, _)| *known == text) {
-            cake.diffserv = *diffserv;
-        } else if let Some((_, isolation)) = ISOLATION.iter().find(|(known, _)| *known == text) {
-            cake.isolation = *isolation;
+        } else if let Some(diffserv) = Diffserv::from_word(text) {
+            cake.diffserv = diffserv;
+        } else if let Some(isolation) = Isolation::from_word(text) {
+            cake.isolation = isolation;
         } else if let Some((_, filter)) = ACK_FILTER.iter().find(|(known, _)| *known == text) {
             cake.ack_filter = *filter;
         } else if let Some((_, framing)) = FRAMING.iter().find(|(known, _)| *known == text) {
@@ -120,8 +121,8 @@ const FLAGS: [&str; 12] = [
 
 fn is_flag(word: &str) -> bool {
     FLAGS.contains(&word)
-        || DIFFSERV.iter().any(|(known, _)| *known == word)
-        || ISOLATION.iter().any(|(known, _)| *known == word)
+        || Diffserv::from_word(word).is_some()
+        || Isolation::from_word(word).is_some()
         || ACK_FILTER.iter().any(|(known, _)| *known == word)
         || FRAMING.iter().any(|(known, _)| *known == word)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use laxity::explain::{Explain, VirtualTimes};
 use laxity::packet::{ClassId, FlowId, Hosts, Packet};
-use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
+use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink, QueueMemory, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
@@ -247,6 +247,14 @@ impl Scheduler for Watched {
 
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         self.scheduler.introduce(class, flow, hosts);
+    }
+
+    fn memory(&self, class: ClassId, flow: FlowId) -> Option<QueueMemory> {
+        self.scheduler.memory(class, flow)
+    }
+
+    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
+        self.scheduler.recall(class, flow, memory);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -28,7 +28,7 @@ pub(crate) struct Monitoring {
 }
 
 /// An IP address and a port, or a port of this machine alone.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix(':').unwrap_or(text).parse();
     let near = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
     port.map(near).or_else(|_| text.parse()).map_err(|_| {

@@ -1,5 +1,6 @@
 //! `laxity live` on the command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -7,7 +8,7 @@ use laxity::units::Nanos;
 use laxity_live::FrameSockets;
 use laxity_live::routers::PortName;
 
-use super::control::Monitoring;
+use super::control::{Monitoring, address};
 use super::demo::Demo;
 use crate::args::value::{duration, whole};
 
@@ -65,6 +66,12 @@ pub(crate) struct Live {
     /// are there hold again from the begin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo", "history"])]
     pub reservations: Option<PathBuf>,
+    /// With --reservations: take them over HTTP at this address, too, from clients with a token.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, requires_all = ["reservations", "clients"])]
+    pub reserve_at: Option<SocketAddr>,
+    /// The clients: a TOML file with a table [client.NAME] and a token for each.
+    #[arg(long, value_name = "FILE", requires = "reserve_at")]
+    pub clients: Option<PathBuf>,
     /// Ask the machine's resolver, which may ask DNS, for the names of hosts that are shown.
     /// Without this nobody is asked.
     #[arg(long, conflicts_with_all = ["port", "demo"])]

@@ -19,6 +19,31 @@ pub enum Diffserv {
 }
 
 impl Diffserv {
+    /// Every mode, in the order of the kernel's numbers (CAKE_DIFFSERV_*).
+    pub const ALL: [Diffserv; 5] = [
+        Diffserv::Diffserv3,
+        Diffserv::Diffserv4,
+        Diffserv::Diffserv8,
+        Diffserv::Besteffort,
+        Diffserv::Precedence,
+    ];
+
+    /// Its word in `tc-cake(8)`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Diffserv::Besteffort => "besteffort",
+            Diffserv::Diffserv3 => "diffserv3",
+            Diffserv::Diffserv4 => "diffserv4",
+            Diffserv::Diffserv8 => "diffserv8",
+            Diffserv::Precedence => "precedence",
+        }
+    }
+
+    /// The mode with a word.
+    pub fn from_word(word: &str) -> Option<Diffserv> {
+        Diffserv::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+
     /// How many tins there are.
     pub fn tins(self) -> usize {
         match self {

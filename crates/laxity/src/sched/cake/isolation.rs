@@ -28,6 +28,37 @@ pub enum Isolation {
 }
 
 impl Isolation {
+    /// Every mode, in the order of the kernel's numbers (CAKE_FLOW_*).
+    pub const ALL: [Isolation; 8] = [
+        Isolation::Flowblind,
+        Isolation::Srchost,
+        Isolation::Dsthost,
+        Isolation::Hosts,
+        Isolation::Flows,
+        Isolation::DualSrchost,
+        Isolation::DualDsthost,
+        Isolation::TripleIsolate,
+    ];
+
+    /// Its word in `tc-cake(8)`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Isolation::Flowblind => "flowblind",
+            Isolation::Srchost => "srchost",
+            Isolation::Dsthost => "dsthost",
+            Isolation::Hosts => "hosts",
+            Isolation::Flows => "flows",
+            Isolation::DualSrchost => "dual-srchost",
+            Isolation::DualDsthost => "dual-dsthost",
+            Isolation::TripleIsolate => "triple-isolate",
+        }
+    }
+
+    /// The mode with a word.
+    pub fn from_word(word: &str) -> Option<Isolation> {
+        Isolation::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+
     /// Whether flows of one sender, and of one receiver, get less the more there are.
     pub(super) fn counts(self) -> [bool; 2] {
         match self {
