@@ -9,6 +9,9 @@ use crate::workspace::Workspace;
 /// A program of tests that hangs is ended after 25 minutes, and what it started with it.
 const LIMITED: &str = r#"target."cfg(target_os = \"linux\")".runner = ["timeout", "1500"]"#;
 
+/// How long a counterexample is made smaller, in ms: a property that takes long would not end.
+const SHRINKING: &str = "120000";
+
 /// How many lines of one program's failures are repeated.
 const LINES: usize = 80;
 
@@ -25,6 +28,7 @@ fn run(workspace: &Workspace) -> Outcome {
     let (output, writer) = std::io::pipe().map_err(unpiped)?;
     let mut test = workspace.cargo();
     test.args(["--config", LIMITED, "test", "--workspace", "--no-fail-fast"]);
+    test.env("PROPTEST_MAX_SHRINK_TIME", SHRINKING);
     test.stdout(writer.try_clone().map_err(unpiped)?).stderr(writer);
     let mut child = test.spawn().map_err(unpiped)?;
     // The command holds the pipe's other end, which would keep it open.
@@ -61,6 +65,8 @@ struct Program {
     failures: Vec<String>,
     /// Whether its lines are of failures.
     failing: bool,
+    /// Tests that take long and are not over, as far as is known.
+    slow: Vec<String>,
 }
 
 impl Log {
@@ -79,6 +85,12 @@ impl Log {
             program.failing = true;
         } else if program.failing || words.starts_with("error: ") {
             program.failures.push(line.to_string());
+        } else if let Some(test) = line.strip_prefix("test ") {
+            if let Some((name, _)) = test.split_once(" has been running for") {
+                program.slow.push(name.to_string());
+            } else if let Some((name, _)) = test.split_once(" ... ") {
+                program.slow.retain(|slow| slow != name);
+            }
         }
     }
 
@@ -95,8 +107,9 @@ impl Log {
         let failed = self.programs.iter().filter(|program| !program.failures.is_empty());
         let text = |program: &Program| {
             let lines = &program.failures;
-            let shown = &lines[lines.len().saturating_sub(LINES)..];
-            format!("{}\n{}\n", program.name, shown.join("\n"))
+            let shown = lines[lines.len().saturating_sub(LINES)..].join("\n");
+            let endless = program.slow.iter().map(|name| format!("{name} was not over\n"));
+            format!("{}\n{shown}\n{}", program.name, endless.collect::<String>())
         };
         failed.map(text).collect()
     }
@@ -119,6 +132,8 @@ mod tests {
 test quick ... ok
 test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.25s
      Running tests/cli/main.rs (target/debug/deps/cli-2)
+test slow has been running for over 60 seconds
+test endless has been running for over 60 seconds
 test slow ... FAILED
 
 failures:
@@ -140,5 +155,7 @@ error: test failed, to rerun pass `-p laxity-cli --test cli`
         let failures = log.failures();
         assert!(failures.starts_with("tests/cli/main.rs"), "{failures}");
         assert!(failures.contains("3 is not 4") && failures.contains("    slow\n"), "{failures}");
+        assert!(failures.ends_with("endless was not over\n"), "{failures}");
+        assert!(!failures.contains("slow was"), "{failures}");
     }
 }
