@@ -268,8 +268,10 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             let mut starts_at = now;
             if let Some(pacer) = &mut self.pacer {
                 let ready = if self.is_idle { now } else { Nanos::ZERO };
+                // The link forgives what lies too far back; a proof does not.
+                let due = pacer.free_at().max(ready);
+                self.outlet.statistics.late.record(now.saturating_sub(due));
                 starts_at = pacer.start(ready, now, dispatch.packet.length).from;
-                self.outlet.statistics.late.record(now.saturating_sub(starts_at));
             }
             self.is_idle = false;
             let (packet, queued) = self.outlet.release(dispatch.packet);
