@@ -6,8 +6,8 @@ use crate::outcome::{Outcome, Status};
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
-/// A program of tests that hangs is ended after 25 minutes, and what it started with it.
-const LIMITED: &str = r#"target."cfg(target_os = \"linux\")".runner = ["timeout", "1500"]"#;
+/// A program of tests that hangs is ended after 15 minutes, and what it started with it.
+const LIMITED: &str = r#"target."cfg(target_os = \"linux\")".runner = ["timeout", "900"]"#;
 
 /// How long a counterexample is made smaller, in ms: a property that takes long would not end.
 const SHRINKING: &str = "120000";

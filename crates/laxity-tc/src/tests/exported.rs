@@ -270,7 +270,7 @@ fn objects_of_other_kinds_are_read_by_their_names() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, max_global_rejects: 8192, ..ProptestConfig::default() })]
 
     /// Where a plan's own proof gives a bound, Linux is never promised to be faster than its timer,
     /// unless weights that are rounded give a class more.
