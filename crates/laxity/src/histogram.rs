@@ -7,7 +7,7 @@ use crate::units::Nanos;
 
 /// A distribution of delays to one part in 128: what [`Port`](crate::port::Port) keeps of every
 /// class, in at most 58 KB, and in 256 bytes
-/// for every octave that no more than 65 535 delays of a bucket came to.
+/// for every octave as long as no bucket has more than 65 535 delays.
 pub type Delays = Histogram<128>;
 
 /// A log-linear histogram of delays, with exact count, sum, variance, minimum and maximum.
@@ -15,8 +15,8 @@ pub type Delays = Histogram<128>;
 /// Every octave (from a power of two nanoseconds to the next) has `PER_OCTAVE` buckets of equal
 /// width, so that a [quantile](Self::quantile) is too high by at most one part in `PER_OCTAVE`.
 /// Delays below `PER_OCTAVE` nanoseconds have a bucket each. The buckets of an octave are allocated
-/// when its first delay is recorded, with two bytes each as long as that is enough for all of them,
-/// then with eight; a histogram of all 64-bit delays takes at most `8 * PER_OCTAVE * (65 - log2
+/// when its first delay is recorded, with two bytes each as long as that is enough for all buckets
+/// of all octaves, then with eight; a histogram of all 64-bit delays takes at most `8 * PER_OCTAVE * (65 - log2
 /// PER_OCTAVE)` bytes. `PER_OCTAVE` is a power of two, or the program does not compile: 1024
 /// buckets give three decimal digits.
 ///
@@ -97,8 +97,22 @@ impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
         if self.octaves.len() <= octave {
             self.octaves.resize_with(octave + 1, || None);
         }
-        let nothing = || Counts::Narrow(Box::new([0; PER_OCTAVE]));
-        self.octaves[octave].get_or_insert_with(nothing).add(bucket, count);
+        // All octaves are alike: which of them a delay is in could not be predicted.
+        let is_wide = self.octaves.iter().flatten().any(Counts::is_wide);
+        let nothing = || {
+            if is_wide {
+                Counts::Wide(Box::new([0; PER_OCTAVE]))
+            } else {
+                Counts::Narrow(Box::new([0; PER_OCTAVE]))
+            }
+        };
+        let sum = self.octaves[octave].get_or_insert_with(nothing).get(bucket) + count;
+        if sum > u64::from(u16::MAX) && !is_wide {
+            self.octaves.iter_mut().flatten().for_each(Counts::widen);
+        }
+        if let Some(counts) = &mut self.octaves[octave] {
+            counts.set(bucket, sum);
+        }
     }
 
     /// Number of delays recorded.
@@ -195,16 +209,21 @@ impl<const BUCKETS: usize> Counts<BUCKETS> {
         }
     }
 
-    fn add(&mut self, bucket: usize, count: u64) {
-        let sum = self.get(bucket) + count;
-        match (&mut *self, u16::try_from(sum)) {
-            (Counts::Wide(counts), _) => counts[bucket] = sum,
-            (Counts::Narrow(counts), Ok(sum)) => counts[bucket] = sum,
-            (Counts::Narrow(counts), Err(_)) => {
-                let mut wide = Box::new(counts.map(u64::from));
-                wide[bucket] = sum;
-                *self = Counts::Wide(wide);
-            }
+    fn is_wide(&self) -> bool {
+        matches!(self, Counts::Wide(_))
+    }
+
+    fn widen(&mut self) {
+        if let Counts::Narrow(counts) = self {
+            *self = Counts::Wide(Box::new(counts.map(u64::from)));
+        }
+    }
+
+    /// Sets a count, which has room.
+    fn set(&mut self, bucket: usize, count: u64) {
+        match self {
+            Counts::Narrow(counts) => counts[bucket] = count as u16,
+            Counts::Wide(counts) => counts[bucket] = count,
         }
     }
 }

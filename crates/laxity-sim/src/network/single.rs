@@ -179,10 +179,21 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// Looks up a source's next packet; returns when it comes, unless that is after the end.
+    #[inline]
     fn look_up(&mut self, id: FeedId) -> Result<Option<Nanos>, SimError> {
         let end = self.plane.books.end;
         let Feed::Open(stream) = &mut self.hosts.sources[id.index()].feed else { return Ok(None) };
         let time = stream.look_up()?;
+        if stream.is_recording() {
+            self.introduce(id);
+        }
+        Ok(time.filter(|time| *time < end))
+    }
+
+    /// Introduces the flows of a recording that have come into sight.
+    #[inline(never)]
+    fn introduce(&mut self, id: FeedId) {
+        let Feed::Open(stream) = &mut self.hosts.sources[id.index()].feed else { return };
         if let Some(output) = self.plane.topology.outputs.first_mut()
             && let Discipline::Scheduler(scheduled) = &mut output.discipline
         {
@@ -190,7 +201,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 scheduled.scheduler.introduce(class, flow, hosts);
             });
         }
-        Ok(time.filter(|time| *time < end))
     }
 
     /// Enters in the agenda when anything comes next.

@@ -55,7 +55,7 @@ impl Ord for NextPacket {
     // As one number: which part decides could not be predicted.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |next: &Self| u128::from(next.time.0) << 32 | u128::from(next.copy);
+        let key = |next: &Self| u128::from(next.time.0) << 64 | u128::from(next.copy);
         key(self).cmp(&key(other))
     }
 }

@@ -24,7 +24,6 @@ pub enum Feed {
 /// Arrivals with a look-ahead of one.
 pub struct Stream {
     arrivals: Box<dyn Arrivals>,
-    /// Whether they are recorded, and so may introduce flows.
     is_recording: bool,
     pending: Option<Arrival>,
 }
@@ -88,12 +87,15 @@ impl Stream {
         Ok(self.pending.map(|arrival| arrival.time))
     }
 
-    /// Introduces the flows that have come into sight.
+    /// Whether arrivals are recorded, and so may introduce flows.
     #[inline]
+    pub(crate) fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
+    /// Introduces the flows that have come into sight.
     pub(crate) fn introduce(&mut self, introduce: &mut dyn FnMut(Introduction)) {
-        if self.is_recording {
-            self.arrivals.introduce(introduce);
-        }
+        self.arrivals.introduce(introduce);
     }
 
     /// The arrival that was looked up.

@@ -90,6 +90,7 @@ impl Shaper {
     }
 
     /// The rate at a time, by all that came back until then.
+    #[inline(never)]
     pub(crate) fn rate(&mut self, now: Nanos) -> Rate {
         while let Some(next) = self.next_event().filter(|next| *next <= now) {
             self.close_seconds(next);
@@ -111,6 +112,7 @@ impl Shaper {
 
     /// A packet has left the output. Returns when it leaves the link behind; `None` if there is no
     /// room for it.
+    #[inline(never)]
     pub(crate) fn send(&mut self, packet: &Packet, departure: Nanos) -> Option<Nanos> {
         self.rate(departure);
         self.close_seconds(departure);
