@@ -3,8 +3,9 @@
 //! The test of EDF looks at the times at which demand jumps or bends. They stand in blocks, in
 //! order. A flow that comes or goes changes the slack of all later times by lines: a block that a
 //! line changes as a whole only notes it, and only the blocks at the ends of a line are walked.
-//! Whether slack remains beside another line is asked of the [hull](super::hull) of each block. So
-//! with n times an operation takes about `n / BLOCK` short searches and two walks of `BLOCK`.
+//! Whether slack remains beside another line is asked of the [hull](super::hull) of each block. A
+//! block of n times has about the square root of n, so that an operation takes as many short
+//! searches as there are times in the two blocks that it walks.
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
@@ -14,8 +15,8 @@ use alloc::vec::Vec;
 use super::hull::Hull;
 use super::line::{Instant, Line, Segment};
 
-/// A block of twice as many times is split. In tests a few flows fill many blocks.
-const BLOCK: usize = if cfg!(test) { 3 } else { 256 };
+/// The fewest and the most times for which a block is meant. In tests a few flows fill many blocks.
+const BLOCK: [usize; 2] = if cfg!(test) { [3, 3] } else { [24, 512] };
 
 /// A time at which the demand of contracts jumps or bends. No two points have the same time.
 #[derive(Clone, Debug)]
@@ -186,11 +187,13 @@ pub(super) struct Timeline {
     blocking: i128,
     /// By time. None is empty.
     blocks: Vec<Block>,
+    /// Of all blocks.
+    points: usize,
 }
 
 impl Timeline {
     pub(super) fn new(link: Line, blocking: i128) -> Self {
-        Timeline { link, blocking, blocks: Vec::new() }
+        Timeline { link, blocking, blocks: Vec::new(), points: 0 }
     }
 
     /// Whether slack remains at all times beside one more flow.
@@ -307,6 +310,12 @@ impl Timeline {
         self.change(demand, |line| line);
     }
 
+    /// For how many times a block is meant. One of twice as many is split.
+    fn block_size(&self) -> usize {
+        let [least, most] = BLOCK;
+        self.points.isqrt().clamp(least, most)
+    }
+
     /// The number of the block for a time.
     fn block(&self, at: &Instant) -> usize {
         let begins = |block: &Block| block.points.first().is_some_and(|first| first.at <= *at);
@@ -319,16 +328,17 @@ impl Timeline {
         if self.blocks.is_empty() {
             self.blocks.push(Block::default());
         }
-        let number = self.block(&at);
+        let (number, size) = (self.block(&at), self.block_size());
         let block = &mut self.blocks[number];
         let place = block.points.partition_point(|point| point.at < at);
         if block.points.get(place).is_none_or(|point| point.at != at) {
             let slack = slack + -block.common;
             block.points.insert(place, Point { at, slack, bends: 0, packets: BTreeMap::new() });
+            self.points += 1;
         }
         block.points[place].enter(packet);
-        if block.points.len() == 2 * BLOCK {
-            let points = block.points.split_off(BLOCK);
+        if block.points.len() >= 2 * size {
+            let points = block.points.split_off(block.points.len() / 2);
             let mut second = Block { points, common: block.common, ..Block::default() };
             second.rebuild();
             self.blocks.insert(number + 1, second);
@@ -344,6 +354,7 @@ impl Timeline {
         block.points[place].leave(packet);
         if block.points[place].is_empty() {
             block.points.remove(place);
+            self.points -= 1;
         }
         if block.points.is_empty() {
             self.blocks.remove(number);
@@ -354,10 +365,11 @@ impl Timeline {
 
     /// Joins neighbours that have become short.
     fn join(&mut self) {
+        let size = self.block_size();
         let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len());
         for mut block in self.blocks.drain(..) {
             match joined.last_mut() {
-                Some(last) if last.points.len() + block.points.len() <= BLOCK / 2 => {
+                Some(last) if last.points.len() + block.points.len() <= size / 2 => {
                     let difference = block.common + -last.common;
                     block
                         .points
