@@ -75,8 +75,11 @@ pub(super) struct Line {
 impl Line {
     /// Its value, rounded down.
     pub(super) fn floor(&self, at: &Instant) -> i128 {
-        let part = (self.rise * i128::from(at.part)).div_euclid(at.parts.into());
-        self.at_zero + self.rise * i128::from(at.whole) + part
+        let whole = self.at_zero + self.rise * i128::from(at.whole);
+        if at.is_whole() {
+            return whole;
+        }
+        whole + (self.rise * i128::from(at.part)).div_euclid(at.parts.into())
     }
 }
 

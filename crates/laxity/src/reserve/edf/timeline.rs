@@ -28,17 +28,15 @@ struct Point {
     bends: u32,
     /// The largest packets of those that jump here, in nanobits, each with the number of contracts.
     packets: BTreeMap<i128, u32>,
+    /// The largest packet that is due at this time, in nanobits; 0 where demand only bends.
+    packet: i128,
 }
 
 impl Point {
-    /// The largest packet that is due at this time, in nanobits; 0 where demand only bends.
-    fn packet(&self) -> i128 {
-        self.packets.last_key_value().map_or(0, |(packet, _)| *packet)
-    }
-
     /// A contract jumps here by a packet, or bends without one.
     fn enter(&mut self, packet: Option<i128>) {
         *packet.map_or(&mut self.bends, |packet| self.packets.entry(packet).or_default()) += 1;
+        self.packet = self.packet.max(packet.unwrap_or_default());
     }
 
     /// One that does so goes.
@@ -50,6 +48,7 @@ impl Point {
                 count.remove();
             }
         }
+        self.packet = self.packets.last_key_value().map_or(0, |(packet, _)| *packet);
     }
 
     fn is_empty(&self) -> bool {
@@ -63,6 +62,8 @@ struct Block {
     points: Vec<Point>,
     /// Is added to the slack of every point.
     common: Line,
+    /// The least slack of any point without that, rounded down.
+    least_slack: i128,
     /// The largest packet of all points, in nanobits.
     packet: i128,
     /// Whether times within are no whole nanoseconds.
@@ -75,16 +76,15 @@ struct Block {
 
 impl Block {
     fn rebuild(&mut self) {
-        self.packet = self.points.iter().map(Point::packet).max().unwrap_or_default();
+        self.packet = self.points.iter().map(|point| point.packet).max().unwrap_or_default();
         self.has_fractions = self.points.iter().any(|point| !point.at.is_whole());
         let corner = |point: &Point| (point.at.whole, point.slack.floor(&point.at));
-        self.hull.rebuild(self.points.iter().map(corner));
+        let corners: Vec<_> = self.points.iter().map(corner).collect();
+        self.least_slack = corners.iter().map(|(_, slack)| *slack).min().unwrap_or(i128::MAX);
         let blocking = later_packets(&self.points);
-        let behind = self.points.iter().zip(&blocking).map(|(point, packet)| {
-            let (time, slack) = corner(point);
-            (time, slack - packet)
-        });
-        self.hull_behind_own.rebuild(behind);
+        let behind = corners.iter().zip(&blocking);
+        self.hull_behind_own.rebuild(behind.map(|((time, slack), packet)| (*time, slack - packet)));
+        self.hull.rebuild(corners.into_iter());
     }
 
     /// The first and the last time.
@@ -96,6 +96,9 @@ impl Block {
     /// left of the slack beside another line.
     fn is_room(&self, line: Line, packet: i128) -> bool {
         let line = self.common + line;
+        if self.is_ample(line, packet) {
+            return true;
+        }
         let is_room = |hull: &Hull, packet: i128| {
             let least = hull.least(line.rise).map_or(i128::MAX, |least| least + line.at_zero);
             // Corners are rounded down, in time and value.
@@ -113,6 +116,15 @@ impl Block {
             (Some(false), _) | (_, Some(false)) => false,
             _ => self.least(line, packet, |_| true) >= 0,
         }
+    }
+
+    /// Whether that holds already as the least slack of any point and the least of the line are
+    /// enough, wherever they are.
+    fn is_ample(&self, line: Line, packet: i128) -> bool {
+        let Some((first, last)) = self.ends() else { return true };
+        // Both are rounded down.
+        let least = line.floor(first).min(line.floor(last)) - 1;
+        self.least_slack.checked_add(least).is_some_and(|left| left >= packet.max(self.packet))
     }
 
     /// The same beside a newcomer, from its deadline on.
@@ -142,7 +154,7 @@ fn later_packets(points: &[Point]) -> Vec<i128> {
     let mut later = 0;
     for (packet, point) in packets.iter_mut().zip(points).rev() {
         *packet = later;
-        later = later.max(point.packet());
+        later = later.max(point.packet);
     }
     packets
 }
@@ -276,7 +288,7 @@ impl Timeline {
                 packet = packet.max(block.packet);
                 continue;
             };
-            let later = block.points[count..].iter().map(Point::packet);
+            let later = block.points[count..].iter().map(|point| point.packet);
             return (point.slack + block.common, later.fold(packet, i128::max));
         }
         (self.link, packet)
@@ -333,7 +345,9 @@ impl Timeline {
         let place = block.points.partition_point(|point| point.at < at);
         if block.points.get(place).is_none_or(|point| point.at != at) {
             let slack = slack + -block.common;
-            block.points.insert(place, Point { at, slack, bends: 0, packets: BTreeMap::new() });
+            block
+                .points
+                .insert(place, Point { at, slack, bends: 0, packets: BTreeMap::new(), packet: 0 });
             self.points += 1;
         }
         block.points[place].enter(packet);
