@@ -224,6 +224,7 @@ mod tests {
         let (up, down) = (router.up.queues, router.down.queues);
         assert_eq!((up.settings.ack_filter, up.settings.ingress), (AckFilter::On, false));
         let settings = CakeSettings {
+            diffserv: Diffserv::Besteffort,
             isolation: Isolation::DualDsthost,
             rtt: Nanos(50_000_000),
             ingress: true,

@@ -140,6 +140,7 @@ fn overhead_words(link: &Section) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use laxity::sched::cake::Isolation;
     use laxity::units::Rate;
 
     use super::*;
@@ -171,9 +172,12 @@ config interface wan
         assert_eq!(router.up.overhead.bytes, 16);
         assert_eq!(router.up.queues.settings.diffserv, Diffserv::Diffserv4);
         let notes = router.notes.join("\n");
-        for note in ["1: config defaults", "5: lan is left out", "up: wash", "down: dual-dsthost"] {
+        for note in ["1: config defaults", "5: lan is left out", "up: wash", "down: nat"] {
             assert!(notes.contains(note), "{note} is missing in {notes}");
         }
+        let (up, down) = (router.up.queues, router.down.queues);
+        assert_eq!((up.wash, down.wash), (true, false));
+        assert_eq!(down.settings.isolation, Isolation::DualDsthost);
     }
 
     #[test]
