@@ -37,7 +37,7 @@ fn run(workspace: &Workspace) -> Outcome {
     for line in BufReader::new(output).split(b'\n') {
         let line = line.map_err(unpiped)?;
         let line = String::from_utf8_lossy(&line);
-        // Whoever no longer reads does not end the tests.
+        // A reader that is gone does not end the tests.
         let _ = writeln!(std::io::stdout(), "{line}");
         log.line(&line);
     }

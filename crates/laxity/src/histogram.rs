@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use crate::units::Nanos;
 
 /// A distribution of delays to one part in 128: what [`Port`](crate::port::Port) keeps of every
-/// class, in at most 58 KB, and in 256 bytes
-/// for every octave as long as no bucket has more than 65 535 delays.
+/// class, in at most 58 KB, and in 256 bytes for every octave as long as no bucket has more than
+/// 65 535 delays.
 pub type Delays = Histogram<128>;
 
 /// A log-linear histogram of delays, with exact count, sum, variance, minimum and maximum.
@@ -16,9 +16,9 @@ pub type Delays = Histogram<128>;
 /// width, so that a [quantile](Self::quantile) is too high by at most one part in `PER_OCTAVE`.
 /// Delays below `PER_OCTAVE` nanoseconds have a bucket each. The buckets of an octave are allocated
 /// when its first delay is recorded, with two bytes each as long as that is enough for all buckets
-/// of all octaves, then with eight; a histogram of all 64-bit delays takes at most `8 * PER_OCTAVE * (65 - log2
-/// PER_OCTAVE)` bytes. `PER_OCTAVE` is a power of two, or the program does not compile: 1024
-/// buckets give three decimal digits.
+/// of all octaves, then with eight. A histogram of all 64-bit delays takes at most
+/// `8 * PER_OCTAVE * (65 - log2 PER_OCTAVE)` bytes. `PER_OCTAVE` is a power of two, or the program
+/// does not compile: 1024 buckets give three decimal digits.
 ///
 /// ```
 /// use laxity::histogram::Histogram;
