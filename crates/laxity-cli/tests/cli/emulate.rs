@@ -144,7 +144,7 @@ fn nothing_is_left_behind() {
         let arguments = ["emulate", "--priority", "0", "plan.toml", "--", "sh", "-c", command];
         let mut command = folder.command(&arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut running = Running(machine.run(|| command.spawn().unwrap()).unwrap());
+        let mut running = Running::new(machine.run(|| command.spawn().unwrap()).unwrap());
         let pid = wait_for("the command", || {
             let pid = std::fs::read_to_string(folder.path("pid")).ok()?;
             pid.trim().parse::<u32>().ok()

@@ -166,7 +166,7 @@ fn frames_that_do_not_fit_the_plan_are_said() {
     let arguments = ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"];
     let started =
         || folder.command(&arguments).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut running = link::Running(between.run(started).unwrap().unwrap());
+    let mut running = link::Running::new(between.run(started).unwrap().unwrap());
     let mut said = BufReader::new(running.0.stderr.take().unwrap());
     link::wait_for(
         &mut said,

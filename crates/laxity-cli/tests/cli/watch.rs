@@ -45,7 +45,7 @@ impl Watching {
         between.bridge("bridge", &["a", "b"]).unwrap();
         let mut command = folder.command(&[&WATCH[..], more].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
+        let mut running = Running::new(between.run(|| command.spawn().unwrap()).unwrap());
         let mut said = BufReader::new(running.0.stderr.take().unwrap());
         wait_for(&mut said, "watching between a and b");
         let is_none = |left: &String| left.trim_start_matches('0').is_empty();

@@ -102,12 +102,13 @@ impl Lab {
                 while stream.read(&mut bytes).is_ok_and(|count| count > 0) {}
             });
             scope.spawn(|| self.send(&is_over));
+            let over = SetAtEnd(&is_over);
             let rates = REAL.map(|rate| {
                 assert!(self.shape("change", rate));
                 thread::sleep(Duration::from_millis(2500));
                 usual(&found, Duration::from_millis(1500))
             });
-            is_over.store(true, Ordering::Relaxed);
+            drop(over);
             for (usual, real) in rates.iter().zip(REAL) {
                 usual.is_near(real.into());
             }
@@ -122,6 +123,15 @@ impl Lab {
             }
         });
         assert!(changes > 10, "{changes}");
+    }
+}
+
+/// Sets a flag when it is dropped, so that who sends ends even where the test fails.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -80,7 +80,7 @@ fn it_can_be_stopped() {
     let folder = Folder::new();
     let mut command = hearing_signals(&folder.command(&["live", "--demo"]));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running(command.spawn().unwrap());
+    let mut running = Running::new(command.spawn().unwrap());
     let mut stderr = std::io::BufReader::new(running.0.stderr.take().unwrap());
     wait_for(&mut stderr, "fifo for 60");
     running.signal("-INT");

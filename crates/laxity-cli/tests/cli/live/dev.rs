@@ -199,7 +199,7 @@ impl Shaper {
         }
         let mut command = folder.command(&[&arguments[..], more].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = Running(lab.router.run(|| command.spawn().unwrap()).unwrap());
+        let mut running = Running::new(lab.router.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
         let mut shaper = Shaper { running, said };
         shaper.says("at wan");

@@ -3,6 +3,9 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::Duration;
 
 use laxity_linux::namespace::Namespace;
@@ -11,16 +14,34 @@ use crate::datagrams::uninterrupted;
 use crate::folder::Folder;
 
 /// Ends the command if a test does not.
-pub(crate) struct Running(pub Child);
+pub(crate) struct Running(pub Child, Option<Sender<()>>);
+
+/// How long a command runs at most, beside a soak.
+const LONGEST: Duration = Duration::from_secs(300);
 
 impl Drop for Running {
     fn drop(&mut self) {
+        // Nothing has to be killed any more.
+        self.1.take();
         let _gone = self.0.kill();
         let _gone = self.0.wait();
     }
 }
 
 impl Running {
+    /// A command that is killed after five minutes, so that a test that waits for it fails.
+    pub(crate) fn new(child: Child) -> Running {
+        let (alive, gone) = mpsc::channel();
+        let process = child.id().to_string();
+        let longest = LONGEST + super::soak::length();
+        thread::spawn(move || {
+            if gone.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
+                let _killed = Command::new("kill").args(["-KILL", &process]).status();
+            }
+        });
+        Running(child, Some(alive))
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let kill = Command::new("kill").args([name, &self.0.id().to_string()]).status();
         assert!(kill.is_ok_and(|status| status.success()));
@@ -35,6 +56,15 @@ impl Running {
             line.trim().to_string()
         };
         tasks.map(of).collect()
+    }
+}
+
+/// Sets a flag when it is dropped, so that threads that look at it end even where a test fails.
+pub(crate) struct SetAtEnd<'a>(pub &'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -74,7 +104,7 @@ impl Link {
         let mut command = folder.command(&[&arguments[..], more].concat());
         command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).envs(variables.iter().copied());
-        let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
+        let mut running = Running::new(between.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
         let mut link = Link { between, hosts, running, said };
         link.says("forwarding between a and b");

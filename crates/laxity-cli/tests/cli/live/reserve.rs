@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 use serde_json::Value;
 
 use super::PLAN;
-use super::link::Link;
+use super::link::{Link, SetAtEnd};
 use crate::folder::{CommandResult, Folder};
 
 const CALL: [&str; 8] =
@@ -139,6 +139,7 @@ fn calls_beside_a_flood() {
     };
     let (flood, calls) = (socket(7000), socket(7001));
     thread::scope(|scope| {
+        let _over = SetAtEnd(&is_over);
         scope.spawn(|| {
             while !is_over.load(Relaxed) {
                 // 30 Mbit/s into 20.
@@ -186,7 +187,6 @@ fn calls_beside_a_flood() {
         }
         assert!(refused > 2 && granted.len() > 10, "{refused} refused, {} granted", granted.len());
         thread::sleep(Duration::from_millis(500));
-        is_over.store(true, Relaxed);
     });
     let printed = link.end();
     assert!(printed.contains("Every packet kept its bound"), "{printed}");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::link::Link;
+use super::link::{Link, SetAtEnd};
 use crate::folder::Folder;
 
 const PLAN: &str = "version = 1
@@ -25,7 +25,7 @@ queue = { kind = 'droptail', limit = 400 }
 
 /// Ten seconds, or as many as `LAXITY_SOAK_SECONDS` says, up to two hours: an hour has a reload
 /// every minute.
-fn length() -> Duration {
+pub(super) fn length() -> Duration {
     let seconds = std::env::var("LAXITY_SOAK_SECONDS").ok();
     Duration::from_secs(seconds.map_or(10, |seconds| seconds.parse().unwrap()))
 }
@@ -40,10 +40,9 @@ fn a_link_soaks() {
     link.pass(0, 5000, 1);
     let stop = AtomicBool::new(false);
     let [early, late] = thread::scope(|scope| {
+        let _stop = SetAtEnd(&stop);
         scope.spawn(|| half_load(&link, &stop));
-        let memory = disturb(&folder, &link, length());
-        stop.store(true, Ordering::Relaxed);
-        memory
+        disturb(&folder, &link, length())
     });
     assert!(late < early + early / 10, "from {early} to {late} kB");
 

@@ -78,9 +78,9 @@ impl Routers {
         command.args(ports.iter().flat_map(|port| ["--port", port])).args(more);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
-        let mut running = Running(here.run(|| command.spawn().unwrap()).unwrap());
+        let mut running = Running::new(here.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
-        let mut routers = Routers { nodes, hosts, running, said, _holder: Running(holder) };
+        let mut routers = Routers { nodes, hosts, running, said, _holder: Running::new(holder) };
         routers.says(&["forwarding at r1, r2"]);
         Some(routers)
     }
