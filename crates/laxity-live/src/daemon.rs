@@ -233,6 +233,7 @@ impl Daemon {
         let rates = rates(&mut bridges, &plans, pingers, keeper)?;
         let settings = bridges.first().map(Bridge::settings).unwrap_or_default();
         let threads = bridges.len();
+        let board = desk.as_ref().map(Desk::board);
         let mut prover = prover(self.read, &plans, settings, threads, desk)?;
         let adviser = Adviser::start(self.advise)?;
         let resolver = self.names.then(Names::start).transpose()?;
@@ -254,7 +255,7 @@ impl Daemon {
             Helpers { adviser, names: resolver, is_real_time },
             rates,
         );
-        let supervisor = Supervisor::new(workers, task, links, keeper);
+        let supervisor = Supervisor::new(workers, task, links, keeper).with_board(board);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
 

@@ -184,6 +184,18 @@ pub struct Reservation {
     pub held_until_ns: Option<u64>,
 }
 
+impl Stage {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Ahead => "ahead",
+            Stage::Held => "held",
+            Stage::Active => "active",
+            Stage::Leaving => "leaving",
+        }
+    }
+}
+
 /// Where a reservation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

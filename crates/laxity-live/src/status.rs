@@ -7,6 +7,7 @@ pub mod interval;
 mod moment;
 mod network;
 mod past;
+mod promised;
 mod rate;
 mod second;
 mod talkers;
@@ -32,6 +33,8 @@ pub(crate) use delay::FineDelays;
 pub use moment::{DangerCause, MomentStatus};
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
 pub use past::{PastClass, PastMoment, PastPoint, PastSpan, PastStatus};
+pub(crate) use promised::PromisedBoard;
+pub use promised::PromisedStatus;
 pub use rate::{RateSecondStatus, RateStatus};
 pub use second::SecondStatus;
 pub use talkers::{EndpointsStatus, FlowStatus, HostStatus, TalkersStatus};
@@ -60,6 +63,9 @@ pub struct Status {
     /// reason against them. Answers that did not occur are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub orders: BTreeMap<String, u64>,
+    /// What is promised by [reservations](crate::reservations), where they are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<PromisedStatus>,
     /// Events that came too fast to be counted: all else is short of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_lost: Option<u64>,

@@ -1,7 +1,7 @@
 //! How long a class that has ended is felt by others.
 
 use laxity::reserve::settling::{Promised, settling_time};
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::discipline::Aftermath;
 use crate::model::Plan;
@@ -37,6 +37,17 @@ impl Plan {
                 settling_time(link.rate, latency, packet, &promised)
             }
         }
+    }
+
+    /// The long-term rates of all classes of the link that are promised a delay, together.
+    pub fn promised_rate(&self) -> Rate {
+        let bounds = self.bounds();
+        let promised = self.leaves().filter(|(id, _)| bounds[id.index()].is_ok());
+        let rate = |(_, class)| {
+            let lines = self.traffic(class).arrival;
+            lines.iter().map(|line| line.rate.0).min().unwrap_or_default()
+        };
+        Rate(promised.map(rate).fold(0, u64::saturating_add))
     }
 
     fn aftermath(&self) -> Aftermath {

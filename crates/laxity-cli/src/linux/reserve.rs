@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::Nanos;
-use laxity_live::reservations::{Answer, Order, Refused, Reservation, Stage, Why, Wish};
+use laxity_live::reservations::{Answer, Order, Refused, Reservation, Why, Wish};
 use laxity_report::quantity;
 use laxity_report::table::table_led;
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ pub(super) fn list(arguments: &Reservations) -> Result<Promises, Failure> {
     carry_out(&arguments.instance, &Order::List, arguments.json)
 }
 
-fn now() -> Nanos {
+pub(super) fn now() -> Nanos {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
@@ -132,21 +132,20 @@ fn refusal(Refused { message, offer, .. }: &Refused) -> String {
     format!("It is refused: {message}{offer}")
 }
 
+/// In how long a reservation begins, and ends; a dash for what is over or never is.
+pub(super) fn ends(one: &Reservation, now: Nanos) -> [String; 2] {
+    let away = |time: u64| format!("in {}", hours(time.saturating_sub(now.0)));
+    let end = one.held_until_ns.or(one.until_ns);
+    [Some(one.from_ns), end]
+        .map(|time| time.filter(|time| *time > now.0).map_or_else(|| "—".to_string(), away))
+}
+
 fn listed(reservations: &[Reservation], now: Nanos) -> String {
     let row = |one: &Reservation| {
-        let state = match one.state {
-            Stage::Ahead => "ahead",
-            Stage::Held => "held",
-            Stage::Active => "active",
-            Stage::Leaving => "leaving",
-        };
-        let away = |time: u64| format!("in {}", hours(time.saturating_sub(now.0)));
-        let begins = if one.from_ns > now.0 { away(one.from_ns) } else { "—".to_string() };
-        let ends = one.held_until_ns.or(one.until_ns).filter(|end| *end > now.0);
-        let ends = ends.map_or_else(|| "—".to_string(), away);
+        let [begins, ends] = ends(one, now);
         let keys = one.keys.lines().map(str::trim).filter(|line| !line.is_empty());
         let keys = keys.collect::<Vec<_>>().join(", ");
-        vec![one.name.clone(), state.to_string(), begins, ends, keys]
+        vec![one.name.clone(), one.state.name().to_string(), begins, ends, keys]
     };
     let rows: Vec<_> = reservations.iter().map(row).collect();
     table_led(5, &["reservation", "state", "begins", "ends", "class"], &rows)

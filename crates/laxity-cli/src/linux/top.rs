@@ -4,6 +4,7 @@ mod bar;
 mod columns;
 mod keys;
 mod poller;
+mod promised;
 mod state;
 mod talkers;
 mod view;

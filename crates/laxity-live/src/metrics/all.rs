@@ -42,6 +42,28 @@ pub const METRICS: &[Metric] = &[
             status.orders.iter().for_each(|(answer, count)| tell(&[answer], Whole(*count)))
         }),
     ),
+    Metric::gauge(
+        "laxity_reservations",
+        "Reservations, by where they stand: ahead, held, active, or leaving.",
+        Any(&["stage"], |status, tell| {
+            let stages = status.promised.iter().flat_map(|promised| &promised.stages);
+            stages.for_each(|(stage, count)| tell(&[stage], Whole(*count)))
+        }),
+    ),
+    Metric::gauge(
+        "laxity_promised_bytes_per_second",
+        "The long-term rates of all that is promised a delay on a link that takes reservations.",
+        Any(&[], |status, tell| {
+            status.promised.iter().for_each(|promised| tell(&[], Bits(promised.promised_bps)))
+        }),
+    ),
+    Metric::gauge(
+        "laxity_headroom_bytes_per_second",
+        "The rate that is left beside it.",
+        Any(&[], |status, tell| {
+            status.promised.iter().for_each(|promised| tell(&[], Bits(promised.headroom_bps())))
+        }),
+    ),
     Metric::counter(
         "laxity_events_lost",
         "Events that came too fast to be counted: all other figures are short of them.",

@@ -1,6 +1,7 @@
 //! A worker, its interfaces and its books, as a process looks after them.
 
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
@@ -12,7 +13,7 @@ use super::keeper::Keeper;
 use super::prover::Prover;
 use crate::archive::PastAnswer;
 use crate::error::{LiveError, WorkerError};
-use crate::status::{NetworkStatus, PastSpan, Status, WayStatus};
+use crate::status::{NetworkStatus, PastSpan, PromisedBoard, PromisedStatus, Status, WayStatus};
 use crate::worker::Counts;
 use crate::workers::Workers;
 
@@ -71,6 +72,8 @@ pub(crate) struct Supervisor<'k, T: Task> {
     reloads: [u64; 2],
     /// Orders, by their answer.
     orders: BTreeMap<String, u64>,
+    /// What is promised, where orders are taken.
+    board: Option<PromisedBoard>,
 }
 
 impl<'k, T: Task> Supervisor<'k, T> {
@@ -83,7 +86,12 @@ impl<'k, T: Task> Supervisor<'k, T> {
     ) -> Self {
         let started = Clock::Monotonic.now();
         let (reloads, orders) = ([0; 2], BTreeMap::new());
-        Supervisor { workers, task, links, keeper, started, reloads, orders }
+        Supervisor { workers, task, links, keeper, started, reloads, orders, board: None }
+    }
+
+    /// The same where reservations are taken and shown at this place.
+    pub(crate) fn with_board(self, board: Option<PromisedBoard>) -> Self {
+        Supervisor { board, ..self }
     }
 
     /// Gives up privileges, and forwards until a signal asks for the end, `duration` is over, or
@@ -102,12 +110,12 @@ impl<'k, T: Task> Supervisor<'k, T> {
         self.keeper.say(begun);
         self.keeper.begun();
         process.look_after(&mut self, prover, begun, duration)?;
-        let Supervisor { workers, mut task, links, keeper, started, reloads, orders } = self;
+        let Supervisor { workers, mut task, links, keeper, started, reloads, orders, board } = self;
         let is_real_time = workers.is_real_time();
         let counts = workers.drain(T::PATIENCE)?;
         task.read(keeper);
         let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));
-        let status = Status { orders, ..status };
+        let status = Status { orders, promised: promised(board.as_ref()), ..status };
         task.end(&counts, keeper);
         Ok(status)
     }
@@ -129,10 +137,11 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
 
     fn status(&mut self) -> Result<Status, WorkerError> {
         let counts = self.workers.counts()?;
-        let Supervisor { workers, task, links, keeper, started, reloads, orders } = self;
+        let Supervisor { workers, task, links, keeper, started, reloads, orders, board } = self;
         task.read(*keeper);
         let status = status(task, &counts, links, (*started, workers.is_real_time(), *reloads));
-        Ok(Status { orders: orders.clone(), ..status })
+        let promised = promised(board.as_ref());
+        Ok(Status { orders: orders.clone(), promised, ..status })
     }
 
     fn past(&mut self, span: PastSpan, most: u64, answer: PastAnswer) {
@@ -175,6 +184,10 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     }
 }
 
+fn promised(board: Option<&PromisedBoard>) -> Option<PromisedStatus> {
+    Some(board?.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
 fn status<T: Task>(
     task: &mut T,
     counts: &Counts,
@@ -194,5 +207,6 @@ fn status<T: Task>(
         ways,
         network,
         orders: BTreeMap::new(),
+        promised: None,
     }
 }

@@ -1,7 +1,9 @@
 //! Takes orders: the book, on disk and in the plan that is followed.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use laxity::reserve::bookings::{Period, State};
@@ -9,12 +11,14 @@ use laxity::units::Nanos;
 use laxity_answers::Reason;
 use laxity_answers::reservations::{Book, NoRoom, Request, RequestError};
 use laxity_linux::clock::Stopwatch;
+use laxity_plan::Plan;
 
 use super::journal::{Journal, JournalError, Record};
 use super::{Answer, Order, Refused, Reservation, Stage, Why, Wish, keys};
 use crate::error::LiveError;
 use crate::file::folder_of;
 use crate::process::{PlanText, wall_clock};
+use crate::status::{PromisedBoard, PromisedStatus};
 
 /// Says in a sentence why a plan is not admitted.
 pub(crate) type Explain = fn(&[Reason]) -> String;
@@ -27,6 +31,7 @@ pub(crate) struct Desk {
     time: WallTime,
     /// When the plan that was made last is to be another one by itself.
     due: Option<Nanos>,
+    board: PromisedBoard,
 }
 
 /// The time since 1970 when it began, and from then on that of a clock that nobody sets.
@@ -74,7 +79,7 @@ impl Desk {
             requests.push(Request { name: name.clone(), keys, period, commit_by });
         }
         book.restore(time.now(), requests).map_err(|error| refused(&error))?;
-        Ok(Desk { book, journal, explain, time, due: None })
+        Ok(Desk { book, journal, explain, time, due: None, board: PromisedBoard::default() })
     }
 
     /// The plan with all that is promised now. Its file is at a path.
@@ -84,7 +89,31 @@ impl Desk {
         self.book.expire(now);
         self.due = self.book.next_change(now);
         let (plan, text) = self.book.plan(now).map_err(|error| said(&error, self.explain))?;
+        self.show(now, &plan);
         Ok(PlanText { path: path.to_path_buf(), plan, text })
+    }
+
+    /// Where it shows what is promised.
+    pub(crate) fn board(&self) -> PromisedBoard {
+        self.board.clone()
+    }
+
+    /// Shows what is promised, by the plan that is followed from now on.
+    fn show(&self, now: Nanos, plan: &Plan) {
+        let mut reservations = self.reservations(now);
+        let mut stages = BTreeMap::new();
+        for reservation in &reservations {
+            *stages.entry(reservation.state.name().to_string()).or_default() += 1;
+        }
+        reservations.truncate(PromisedStatus::SHOWN);
+        let shown = PromisedStatus {
+            at_ns: now.0,
+            stages,
+            promised_bps: plan.promised_rate().0,
+            rate_bps: plan.link.rate.0,
+            reservations,
+        };
+        *self.board.lock().unwrap_or_else(PoisonError::into_inner) = shown;
     }
 
     /// How long the plan that was made last stays as it is, unless orders come.
@@ -103,7 +132,10 @@ impl Desk {
         let now = self.time.now();
         let before = self.book.clone();
         let done = match order {
-            Order::List => return (false, self.list(now)),
+            Order::List => {
+                let reservations = self.reservations(now);
+                return (false, Answer::Listed { reservations });
+            }
             Order::Reserve(wish) => self.reserve(now, *wish),
             Order::Commit { name } => self.book.commit(now, &name).map(|()| (name, Answer::Done)),
             Order::Renew { name, for_ns } => {
@@ -149,7 +181,7 @@ impl Desk {
         self.journal.note(name, record)
     }
 
-    fn list(&self, now: Nanos) -> Answer {
+    fn reservations(&self, now: Nanos) -> Vec<Reservation> {
         let reservations = self.book.reservations().filter_map(|(name, booking)| {
             let held = booking.commit_by().filter(|by| *by > now);
             let state = match booking.state(now)? {
@@ -167,7 +199,7 @@ impl Desk {
                 held_until_ns: held.map(|Nanos(by)| by),
             })
         });
-        Answer::Listed { reservations: reservations.collect() }
+        reservations.collect()
     }
 
     fn refused(&self, error: &RequestError) -> Answer {

@@ -16,6 +16,7 @@ pub(super) fn file(path: &str) -> Option<(&'static str, &'static str)> {
         "/page.js" => ("text/javascript; charset=utf-8", include_str!("page/page.js")),
         "/edges.js" => ("text/javascript; charset=utf-8", &EDGES),
         "/past.js" => ("text/javascript; charset=utf-8", include_str!("page/past.js")),
+        "/promised.js" => ("text/javascript; charset=utf-8", include_str!("page/promised.js")),
         "/talkers.js" => ("text/javascript; charset=utf-8", include_str!("page/talkers.js")),
         "/chart.js" => ("text/javascript; charset=utf-8", include_str!("page/chart.js")),
         _ => return None,
@@ -41,9 +42,16 @@ mod tests {
 
     #[test]
     fn nothing_is_loaded_from_outside() {
-        for path in
-            ["/", "/page.css", "/page.js", "/edges.js", "/talkers.js", "/past.js", "/chart.js"]
-        {
+        for path in [
+            "/",
+            "/page.css",
+            "/page.js",
+            "/edges.js",
+            "/promised.js",
+            "/talkers.js",
+            "/past.js",
+            "/chart.js",
+        ] {
             let (_, text) = file(path).unwrap();
             let text = text.replace("http://www.w3.org/2000/svg", "");
             for outside in ["http:", "https:", "url(", "@import", "//cdn", "eval(", "innerHTML"] {

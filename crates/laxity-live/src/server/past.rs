@@ -113,6 +113,7 @@ mod tests {
         };
         Status {
             orders: Default::default(),
+            promised: None,
             version: String::new(),
             uptime_ns,
             real_time: None,

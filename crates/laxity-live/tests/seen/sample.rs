@@ -10,12 +10,38 @@ use std::time::Duration;
 use laxity::histogram::Delays;
 use laxity::units::Nanos;
 use laxity_live::process::Request;
+use laxity_live::reservations::{Reservation, Stage};
 use laxity_live::server::{ControlSocket, Listeners, Server};
 use laxity_live::status::{
-    ClassStatus, ClassWatch, DelayStatus, InterfaceStatus, PastStatus, Status, WayStatus, WayWatch,
+    ClassStatus, ClassWatch, DelayStatus, InterfaceStatus, PastStatus, PromisedStatus, Status,
+    WayStatus, WayWatch,
 };
 use laxity_report::html::colours;
 use tempfile::TempDir;
+
+/// Two reservations, one of them for later.
+fn promised() -> PromisedStatus {
+    let reservation = |name: &str, state, from_ns, until_ns| Reservation {
+        name: name.into(),
+        state,
+        keys: "deadline = \"10ms\"".into(),
+        from_ns,
+        until_ns,
+        held_until_ns: None,
+    };
+    // In the year 2100.
+    let later = 4_102_444_800_000_000_000;
+    PromisedStatus {
+        at_ns: 1_000_000_000,
+        stages: [("active".to_string(), 1), ("ahead".to_string(), 1)].into(),
+        promised_bps: 8_000_000,
+        rate_bps: 20_000_000,
+        reservations: vec![
+            reservation("media/call", Stage::Active, 0, None),
+            reservation("concert", Stage::Ahead, later, Some(later + 7_200_000_000_000)),
+        ],
+    }
+}
 
 /// Status of a link with `classes` classes.
 pub(crate) fn status(classes: usize) -> Status {
@@ -59,6 +85,7 @@ pub(crate) fn status(classes: usize) -> Status {
         reloads: Some(1),
         reloads_refused: Some(2),
         orders: [("granted".to_string(), 3), ("no-room".to_string(), 1)].into(),
+        promised: Some(promised()),
         events_lost: Some(0),
         connections_unheard: Some(0),
         interfaces: vec![interface("a"), interface("b")],

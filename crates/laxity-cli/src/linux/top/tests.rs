@@ -64,6 +64,7 @@ fn status(seconds: u64) -> Status {
         events_lost: Some(0),
         connections_unheard: None,
         orders: Default::default(),
+        promised: None,
         interfaces: ["eth1", "eth0"]
             .map(|name| InterfaceStatus { name: name.into(), up: Some(true), ..Default::default() })
             .into(),

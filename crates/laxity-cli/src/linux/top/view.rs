@@ -11,6 +11,7 @@ use ratatui::widgets::Paragraph;
 
 use super::bar;
 use super::columns::COLUMNS;
+use super::promised;
 use super::state::{Row, State};
 use super::talkers;
 use crate::linux::measurement;
@@ -68,6 +69,9 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
         lines.push(header(state, name, unit));
         lines.extend(rows.iter().map(|row| row_line(row, name, unit)));
         lines.extend(rows.iter().filter_map(|row| delayers_line(row, name)));
+        if let Some(promised) = state.status().promised.as_ref().filter(|_| way.way == "out") {
+            lines.extend(promised::lines(promised, width));
+        }
         lines.extend(danger_lines(way, width));
         let advice = way.advice.as_deref().map(|advice| wrapped(&clean(advice), width));
         lines.extend(advice.into_iter().flatten().map(|line| Line::from(line).italic()));

@@ -239,7 +239,7 @@ function withCode(text) {
   return text.split("`").map((part, at) => (at % 2 ? Object.assign(document.createElement("code"), { textContent: part }) : part));
 }
 
-function showWay(section, way, before, seconds, network) {
+function showWay(section, way, before, seconds, { network, promised }) {
   const at = network ? "" : ` at ${rate(way.rate_bps)}`;
   section.querySelector("h2").textContent = `${way.way}: ${way.scheduler}${at}`;
   const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
@@ -257,6 +257,7 @@ function showWay(section, way, before, seconds, network) {
   }
   fillTable(section.querySelector("table.classes"), way, before, seconds);
   showDelayers(section.querySelector(".delayers"), way, before);
+  showPromised(section.querySelector(".promised"), way, promised);
   showTalkers(section.querySelector(".talkers"), way);
   drawDelays(section.querySelector(".delays .wide"), way);
   drawRates(section.querySelector(".rates .wide"), way, network);
@@ -299,7 +300,7 @@ function show() {
   const ways = document.querySelector("#ways");
   while (ways.children.length > status.ways.length) ways.lastChild.remove();
   while (ways.children.length < status.ways.length) ways.append(document.querySelector("#way").content.firstElementChild.cloneNode(true));
-  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at, status.network));
+  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at, status));
 }
 
 // What there was to see before this page.

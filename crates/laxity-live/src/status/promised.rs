@@ -1,0 +1,37 @@
+//! What is promised on a link that takes reservations.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use crate::reservations::Reservation;
+
+/// The reservations of a link at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
+pub struct PromisedStatus {
+    /// The moment, in ns since 1970. Stages may have changed since.
+    pub at_ns: u64,
+    /// The number of reservations in each stage: `ahead`, `held`, `active`, `leaving`.
+    pub stages: BTreeMap<String, u64>,
+    /// The long-term rates of all classes that are promised a delay, together, in bit/s.
+    pub promised_bps: u64,
+    /// The rate of the link, in bit/s.
+    pub rate_bps: u64,
+    /// The first reservations by name, at most [`PromisedStatus::SHOWN`].
+    pub reservations: Vec<Reservation>,
+}
+
+impl PromisedStatus {
+    /// The most reservations that are shown.
+    pub const SHOWN: usize = 64;
+
+    /// What may still be promised at most, in bit/s.
+    pub fn headroom_bps(&self) -> u64 {
+        self.rate_bps.saturating_sub(self.promised_bps)
+    }
+}
+
+/// Where the thread that takes orders leaves what is promised for those who ask.
+pub(crate) type PromisedBoard = Arc<Mutex<PromisedStatus>>;
