@@ -204,11 +204,15 @@ fn a_router_is_read_and_what_is_not_kept_is_noted() {
     let folder = Folder::new().with("sqm", SQM);
     let written = folder.laxity(&["new", "--from", "sqm", "sqm", "--yes"]);
     assert_eq!(written.code, Some(0), "{}{}", written.stdout, written.stderr);
-    assert!(written.stderr.contains("Note: up: dual-srchost:"), "{}", written.stderr);
+    assert!(written.stderr.contains("Note: up: nat:"), "{}", written.stderr);
     let up = folder.text("up.toml");
-    for part in
-        ["rate = \"19mbit\"", "overhead = \"docsis\"", "dscp {4, 44, ef, cs6, cs7}", "# up: nat:"]
-    {
+    for part in [
+        "rate = \"19mbit\"",
+        "overhead = \"docsis\"",
+        "dscp {4, 44, ef, cs6, cs7}",
+        "# up: nat:",
+        "isolation = \"dual-srchost\"",
+    ] {
         assert!(up.contains(part), "`{part}` is missing in {up}");
     }
     assert!(folder.text("down.toml").contains("rate = \"180mbit\""));
