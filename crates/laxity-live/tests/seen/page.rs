@@ -32,7 +32,7 @@ const wait = setInterval(() => {
     const bounds = page.querySelectorAll('.delays path.bound').length;
     if (bounds !== 1) problems.push(`${bounds} bounds`);
     if (page.querySelectorAll('.classes tbody tr').length !== 9) problems.push('no table');
-    if (page.scripts.length !== 5) problems.push('scripts of others');
+    if (page.scripts.length !== 6) problems.push('scripts of others');
     const unit = page.querySelector('.unit').textContent;
     if (unit !== UNIT) problems.push(`times in ${unit}`);
     for (const cell of page.querySelectorAll('td')) if (/^0[.]0+$/.test(cell.textContent)) problems.push('time shown as zero');
@@ -41,6 +41,8 @@ const wait = setInterval(() => {
     if (delayers.length !== (isWatched(page) ? 0 : 3)) problems.push(`${delayers.length} classes that wait`);
     const shares = 'class-2 60 %, class-3 20 %, class-8 10 %, nothing sent 10 %';
     if (delayers.some((text) => text !== shares)) problems.push(delayers.join('; '));
+    const promised = [...page.querySelectorAll('.promised:not([hidden]) tbody th')].map((head) => head.textContent);
+    if (promised.join() !== (isWatched(page) ? '' : 'media/call,concert')) problems.push(promised.join('; '));
     const talkers = [...page.querySelectorAll('.talkers:not([hidden]) tbody th')].map((head) => head.textContent);
     const expected = ['10.0.0.2', 'host-<b>3', 'udp 10.0.0.2:5000 → [2001:db8::1234]:53', 'not IP'];
     if (talkers.join() !== (isWatched(page) ? '' : expected.join())) problems.push(talkers.join('; '));
