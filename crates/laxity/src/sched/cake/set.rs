@@ -25,8 +25,8 @@ pub(super) struct Tags {
     keys: Vec<u64>,
 }
 
-/// A key that nothing has.
-const NOTHING: u64 = u64::MAX;
+/// A key that nothing has. The greatest number is that of two unknown hosts.
+const NOTHING: u64 = u64::MAX - 1;
 
 impl Tags {
     /// Free places, a multiple of [`WAYS`].
