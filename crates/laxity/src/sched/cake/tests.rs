@@ -28,16 +28,6 @@ const DIFFSERV: [Diffserv; 5] = [
     Diffserv::Precedence,
 ];
 const FILTERS: [AckFilter; 3] = [AckFilter::Off, AckFilter::On, AckFilter::Aggressive];
-const ISOLATION: [Isolation; 8] = [
-    Isolation::Flowblind,
-    Isolation::Srchost,
-    Isolation::Dsthost,
-    Isolation::Hosts,
-    Isolation::Flows,
-    Isolation::DualSrchost,
-    Isolation::DualDsthost,
-    Isolation::TripleIsolate,
-];
 
 fn hosts(source: u32, destination: u32) -> Hosts {
     Hosts { source: HostId(source), destination: HostId(destination) }
@@ -61,7 +51,7 @@ fn any_settings() -> impl Strategy<Value = CakeSettings> {
         1 => (0..30_000u64).prop_map(Limit::Bytes),
         2 => Just(Limit::None),
     ];
-    let sorts = (prop::sample::select(&DIFFSERV[..]), prop::sample::select(&ISOLATION[..]));
+    let sorts = (prop::sample::select(&DIFFSERV[..]), prop::sample::select(&Isolation::ALL[..]));
     let rate = prop_oneof![100_000..3_000_000u64, 3_000_000..200_000_000u64];
     let times = (rate, 1..30_000_000u64, prop::bool::ANY);
     let drops = (prop::bool::ANY, prop::sample::select(&FILTERS[..]));
@@ -205,7 +195,7 @@ fn overload(seed: u64, count: usize) -> impl Iterator<Item = (u64, Step)> {
 /// described.
 #[test]
 fn an_overload_is_dropped_and_marked_as_described() {
-    for (seed, isolation) in (0..).zip(ISOLATION) {
+    for (seed, isolation) in (0..).zip(Isolation::ALL) {
         let rate = Rate(6_000_000);
         let settings = CakeSettings {
             isolation,
