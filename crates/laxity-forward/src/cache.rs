@@ -1,9 +1,8 @@
 //! Which class and flow the frames of a conversation have, remembered in bounded memory.
 
-use std::hint::black_box;
-
 use laxity::packet::{ClassId, FlowId};
 use laxity_plan::matching::Headers;
+use prefetch_index::prefetch_index;
 
 use crate::key::{Hasher, Key, WORDS};
 
@@ -90,8 +89,7 @@ impl Cache {
         let key = Key::new(headers);
         let hash = self.hasher.hash(key.conversation());
         let set = (hash >> 32) as usize & (self.sets.len() - 1);
-        // An out-of-order processor does not wait for what nobody looks at.
-        black_box(self.sets[set].used);
+        prefetch_index(&self.sets, set);
         Lookup { key, place: Place { set, tag: hash as u16 | 1 } }
     }
 
@@ -100,8 +98,9 @@ impl Cache {
     pub(crate) fn prefetch(&self, lookup: &Lookup) {
         let Place { set, tag } = lookup.place;
         if let Some(way) = self.sets[set].tags.iter().position(|other| *other == tag) {
-            let entry = &self.entries[set * WAYS + way];
-            black_box((entry.key.first(), entry.found));
+            let entry = set * WAYS + way;
+            prefetch_index(&self.entries, entry);
+            prefetch_index(std::slice::from_ref(&self.entries[entry].found), 0);
         }
     }
 

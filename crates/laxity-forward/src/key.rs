@@ -46,12 +46,6 @@ impl Key {
         Key(words)
     }
 
-    /// The first word.
-    #[inline]
-    pub(crate) fn first(&self) -> u64 {
-        self.0[0]
-    }
-
     /// What tells conversations apart.
     #[inline]
     pub(crate) fn conversation(&self) -> &[u64; OF_CONVERSATION] {

@@ -1,7 +1,6 @@
 //! A plan with all that is built to follow it.
 
 use std::collections::HashMap;
-use std::hint::black_box;
 
 use laxity::packet::{ClassId, FlowId, Hosts};
 use laxity::police::Policer;
@@ -12,6 +11,7 @@ use laxity_plan::Plan;
 use laxity_plan::discipline::Growth;
 use laxity_plan::matching::Headers;
 use laxity_plan::model::Class;
+use prefetch_index::prefetch_index;
 
 use crate::cache::{Classification, Lookup};
 use crate::classify::Sorter;
@@ -114,7 +114,7 @@ impl PreparedPlan {
     #[inline]
     pub(crate) fn prefetch(&self, Classification { class, flow }: Classification, reach: Reach) {
         if reach == Reach::Class {
-            black_box(self.classes[class.index()].has_contract);
+            prefetch_index(&self.classes, class.index());
             self.policer.prefetch(class);
         }
         self.port.prefetch(class, flow, reach);

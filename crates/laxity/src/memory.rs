@@ -7,18 +7,17 @@
 //! * With thousands of classes, H-FSC and WF2Q+ wait for memory more than they compute.
 //!   [`prefetch`] lets the loads for the next packet overlap with the work on this one.
 
-use core::hint::black_box;
-
 use crate::packet::{AckTag, ClassId, Ecn, FlowId, Packet};
 use crate::units::Nanos;
 
-/// Starts to load the cache line that `value` is read from, before its contents are needed.
-///
-/// The crate has no `unsafe` and so no prefetch instruction: this reads the value and tells the
-/// compiler that it is used. An out-of-order processor doesn't wait for it.
+/// Starts to load the cache line in which `value` begins, before it is needed. The processor does
+/// not wait for it, as it would for a read of the value once its reorder buffer is full.
 #[inline(always)]
-pub(crate) fn prefetch<T: Copy>(value: T) {
-    black_box(value);
+pub(crate) fn prefetch<T>(value: &T) {
+    // The crate of the instruction needs the standard library.
+    #[cfg(not(target_os = "none"))]
+    prefetch_index::prefetch_index(core::slice::from_ref(value), 0);
+    let _ = value;
 }
 
 /// How far a [prefetch](crate::scheduler::Scheduler::prefetch) reaches: memory that is found

@@ -229,7 +229,9 @@ impl Policer {
     /// Prefetches what is known of a class.
     #[inline(always)]
     pub fn prefetch(&self, class: ClassId) {
-        prefetch(self.classes.get(class.index()).map(|(_, police)| *police));
+        if let Some(meter) = self.classes.get(class.index()) {
+            prefetch(meter);
+        }
     }
 
     /// Meters a packet that has got in before and stays, as when a plan is replaced by another: it

@@ -122,7 +122,7 @@ impl<S: Scheduler> Port<S> {
         if reach == Reach::Class
             && let Some(account) = self.books.accounts.get(class.index())
         {
-            prefetch(account.queued);
+            prefetch(&account.queued);
         }
         self.scheduler.prefetch(class, flow, reach);
     }

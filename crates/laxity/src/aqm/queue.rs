@@ -65,7 +65,7 @@ impl Queue {
     /// Prefetches its record.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
-        prefetch(self.queued.packets);
+        prefetch(&self.queued.packets);
     }
 
     /// Draws come from two streams of the seed's that no other queue has.

@@ -215,7 +215,7 @@ impl Buckets {
     #[inline(always)]
     pub(super) fn prefetch(&self, requests: &[Request], bucket: usize) -> SlotId {
         let slot = self.last(bucket);
-        prefetch(requests[slot.index()].next);
+        prefetch(&requests[slot.index()].next);
         slot
     }
 

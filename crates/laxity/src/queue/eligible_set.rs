@@ -94,7 +94,7 @@ impl EligibleSet {
     /// Prefetches the request of a slot.
     #[inline(always)]
     pub(crate) fn prefetch(&self, slot: SlotId) {
-        prefetch(self.requests[slot.index()].eligible);
+        prefetch(&self.requests[slot.index()].eligible);
     }
 
     /// Whether there is no request.

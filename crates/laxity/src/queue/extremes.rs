@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
+use crate::memory::prefetch;
+
 /// The least and the greatest time of a set of slots, and the owner of the least; of several the
 /// owner with the lowest number. Times lie below 2^95.
 ///
@@ -135,6 +137,20 @@ impl Extremes {
             }
         }
         *self = grown;
+    }
+
+    /// Prefetches the record itself.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.matches);
+        prefetch(&self.winner);
+        prefetch(&self.alone);
+    }
+
+    /// Prefetches the time of a slot.
+    #[inline(always)]
+    pub(crate) fn prefetch_time(&self, slot: usize) {
+        prefetch(&self.matches[self.first + slot / 4]);
     }
 
     /// The least time of all and its owner; `None` if all slots are empty.

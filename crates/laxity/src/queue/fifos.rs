@@ -101,13 +101,14 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     /// Prefetches where the records of queues are found.
     #[inline(always)]
     pub(crate) fn prefetch_table(&self) {
-        prefetch((self.queues.len(), self.free.0));
+        prefetch(&self.queues);
+        prefetch(&self.free);
     }
 
     /// Prefetches the record of a queue, with its front item.
     #[inline(always)]
     pub(crate) fn prefetch(&self, queue: usize) {
-        prefetch(self.queues[queue].second.0);
+        prefetch(&self.queues[queue].second);
     }
 
     /// A note about a queue, in the cache line of its front item.

@@ -69,13 +69,13 @@ impl<K: Ord + Copy> WinnerTree<K> {
     /// Prefetches the record of the tree.
     #[inline(always)]
     pub(crate) fn prefetch_tree(&self) {
-        prefetch(self.nodes.len());
+        prefetch(&self.nodes);
     }
 
     /// Prefetches the key of a slot.
     #[inline(always)]
     pub(crate) fn prefetch(&self, slot: usize) {
-        prefetch(self.key(slot));
+        prefetch(&self.nodes[self.nodes.len() / 2 + slot]);
     }
 
     /// The key of a slot; the empty key if it is empty.

@@ -195,7 +195,9 @@ impl Scheduler for FqCodel {
         match reach {
             Reach::Class => {}
             Reach::Scheduler => {
-                prefetch((self.salt, self.settings.codel.target, self.backlog.bytes));
+                prefetch(&self.salt);
+                prefetch(&self.settings);
+                prefetch(&self.backlog);
                 self.queues.prefetch();
                 self.packets.prefetch_table();
             }

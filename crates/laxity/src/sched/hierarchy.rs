@@ -204,11 +204,13 @@ impl Scheduler for Hierarchy {
         let Some(leaf) = &self.leaves[number.index()] else { return };
         match reach {
             Reach::Class => {
-                prefetch(leaf.longest);
+                prefetch(&leaf.longest);
                 self.wakes.prefetch(number.index());
             }
             Reach::Scheduler => {
-                prefetch(leaf.classes.first().copied());
+                if let Some(first) = leaf.classes.first() {
+                    prefetch(first);
+                }
                 leaf.scheduler.prefetch(class, flow, reach);
             }
             Reach::Queue => leaf.scheduler.prefetch(class, flow, reach),

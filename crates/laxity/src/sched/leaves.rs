@@ -150,7 +150,7 @@ impl<S: Scheduler> Scheduler for LeafQueues<S> {
         self.upper.prefetch(class, flow, reach);
         match (self.leaf(class), reach) {
             (None, _) => {}
-            (Some(leaf), Reach::Class) => prefetch(leaf.handed),
+            (Some(leaf), Reach::Class) => prefetch(leaf),
             (Some(leaf), _) => leaf.scheduler.prefetch(ClassId(0), flow, reach),
         }
     }

@@ -64,7 +64,7 @@ impl<C> Rounds<C> {
     /// Prefetches what is known of a class.
     #[inline(always)]
     pub(super) fn prefetch(&self, class: usize) {
-        prefetch(self.turns[class].round);
+        prefetch(&self.turns[class].round);
     }
 
     /// What is known of a class.

@@ -76,14 +76,16 @@ impl QueueTable {
     /// Prefetches its own records.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
-        prefetch((self.near, self.queues.len(), self.slots.len(), self.retired.len()));
+        prefetch(&self.near);
+        prefetch(&self.queues);
+        prefetch(&self.retired);
         self.largest.prefetch_tree();
     }
 
     /// Prefetches the queue in a slot.
     #[inline(always)]
     pub(super) fn prefetch_queue(&self, slot: usize) {
-        prefetch(self.queues[slot].bytes);
+        prefetch(&self.queues[slot]);
         self.largest.prefetch(slot);
     }
 

@@ -19,7 +19,7 @@ impl Hfsc {
             Reach::Scheduler => siblings.prefetch(),
             Reach::Queue => {
                 if class.state != State::Gone {
-                    prefetch(siblings.virtual_time_of(class.slot));
+                    siblings.prefetch_virtual_time(class.slot);
                 }
                 if let Some(parent) = siblings.parent() {
                     self.classes[parent.index()].load();
@@ -39,6 +39,7 @@ impl Class {
     /// Loads both of its cache lines.
     #[inline(always)]
     fn load(&self) {
-        prefetch((self.deadline, self.link_share.is_some()));
+        prefetch(&self.deadline);
+        prefetch(&self.link_share);
     }
 }

@@ -43,7 +43,9 @@ impl Siblings {
     /// Prefetches what one that becomes active looks at.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
-        prefetch((self.parent, self.fitting.is_some(), self.greatest, self.virtual_times.least()));
+        prefetch(&self.parent);
+        prefetch(&self.greatest);
+        self.virtual_times.prefetch();
     }
 
     /// The class they are part of.
@@ -120,6 +122,12 @@ impl Siblings {
     /// The virtual time of the class in a slot, if it is active.
     pub(super) fn virtual_time_of(&self, slot: SlotId) -> Option<u128> {
         self.virtual_times.time(slot.index())
+    }
+
+    /// Prefetches the virtual time in a slot.
+    #[inline(always)]
+    pub(super) fn prefetch_virtual_time(&self, slot: SlotId) {
+        self.virtual_times.prefetch_time(slot.index());
     }
 
     /// The class with the least virtual time among those that fit by `now`; among equals the lowest

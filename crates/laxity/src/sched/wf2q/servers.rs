@@ -138,7 +138,7 @@ impl Servers {
     pub(in crate::sched) fn likely_next(&self) -> Option<ClassId> {
         let link = &self.servers[LINK.index()];
         let class = link.members[link.heads.likely_next()?.index()];
-        prefetch(self.classes[class.index()].length);
+        prefetch(&self.classes[class.index()].length);
         Some(class)
     }
 
@@ -148,11 +148,16 @@ impl Servers {
         let Some(class) = self.classes.get(leaf.index()) else { return };
         let server = &self.servers[class.server.index()];
         match reach {
-            Reach::Class => prefetch(class.length),
-            Reach::Scheduler => prefetch((server.latest, server.virtual_time, server.is_passive())),
+            Reach::Class => prefetch(&class.length),
+            Reach::Scheduler => {
+                prefetch(&server.latest);
+                prefetch(&server.virtual_time);
+            }
             Reach::Queue => {
                 server.heads.prefetch(class.slot);
-                prefetch(server.class.map(|parent| self.classes[parent.index()].length));
+                if let Some(parent) = server.class {
+                    prefetch(&self.classes[parent.index()].length);
+                }
             }
         }
     }
