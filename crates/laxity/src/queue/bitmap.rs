@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::memory::prefetch;
+
 /// A set of numbers below a fixed one.
 ///
 /// A bit stands for every number, and in each layer above one for every word below that is not
@@ -9,25 +11,27 @@ use alloc::vec::Vec;
 /// for up to 64 numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bitmap {
-    /// From the numbers up to the layer of a single word.
-    layers: Vec<Vec<u64>>,
+    /// The lowest layer: a bit for every number.
+    words: Vec<u64>,
+    /// The others, up to the layer of a single word.
+    above: Vec<Vec<u64>>,
 }
 
 impl Bitmap {
     /// An empty set of numbers below this one.
     pub(crate) fn new(numbers: usize) -> Self {
         let words = |bits: usize| bits.div_ceil(64).max(1);
-        let sizes = core::iter::successors(Some(words(numbers)), |&below| {
-            (below > 1).then(|| words(below))
-        });
-        Bitmap { layers: sizes.map(|size| alloc::vec![0; size]).collect() }
+        let above = |&below: &usize| (below > 1).then(|| words(below));
+        let mut layers = core::iter::successors(Some(words(numbers)), above)
+            .map(|size| alloc::vec![0; size]);
+        Bitmap { words: layers.next().unwrap_or_default(), above: layers.collect() }
     }
 
     /// Adds a number, which may be there.
     #[inline]
     pub(crate) fn insert(&mut self, number: usize) {
         let mut at = number;
-        for layer in &mut self.layers {
+        for layer in self.layers_mut() {
             let word = &mut layer[at / 64];
             let was_there = *word != 0;
             *word |= 1 << (at % 64);
@@ -42,7 +46,7 @@ impl Bitmap {
     #[inline]
     pub(crate) fn remove(&mut self, number: usize) {
         let mut at = number;
-        for layer in &mut self.layers {
+        for layer in self.layers_mut() {
             let word = &mut layer[at / 64];
             *word &= !(1 << (at % 64));
             if *word != 0 {
@@ -56,7 +60,7 @@ impl Bitmap {
     #[inline]
     pub(crate) fn least(&self) -> Option<usize> {
         let mut at = 0;
-        for layer in self.layers.iter().rev() {
+        for layer in self.layers().rev() {
             let word = layer[at];
             if word == 0 {
                 return None;
@@ -69,30 +73,57 @@ impl Bitmap {
     /// The least number that is not below this one, if there is any.
     #[inline]
     pub(crate) fn first_from(&self, number: usize) -> Option<usize> {
-        let mut at = number;
-        for (height, layer) in self.layers.iter().enumerate() {
+        let from = |layer: &[u64], at: usize| {
             let here = layer.get(at / 64)? & (u64::MAX << (at % 64));
-            if here != 0 {
-                at = at / 64 * 64 + here.trailing_zeros() as usize;
-                for below in self.layers[..height].iter().rev() {
-                    at = at * 64 + below[at].trailing_zeros() as usize;
+            Some((here != 0).then(|| at / 64 * 64 + here.trailing_zeros() as usize))
+        };
+        if let Some(found) = from(&self.words, number)? {
+            return Some(found);
+        }
+        let mut at = number / 64 + 1;
+        for (height, layer) in self.above.iter().enumerate() {
+            if let Some(mut found) = from(layer, at)? {
+                for below in self.above[..height].iter().rev().chain([&self.words]) {
+                    found = found * 64 + below[found].trailing_zeros() as usize;
                 }
-                return Some(at);
+                return Some(found);
             }
             at = at / 64 + 1;
         }
         None
     }
 
+    /// Prefetches the word of a number.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, number: usize) {
+        if let Some(word) = self.words.get(number / 64) {
+            prefetch(word);
+        }
+    }
+
     /// The layers, from the numbers up: each bit stands for a word of the layer below.
-    pub(super) fn layers(&self) -> &[Vec<u64>] {
-        &self.layers
+    pub(super) fn layers(&self) -> impl DoubleEndedIterator<Item = &[u64]> {
+        core::iter::once(&self.words).chain(&self.above).map(Vec::as_slice)
+    }
+
+    fn layers_mut(&mut self) -> impl Iterator<Item = &mut Vec<u64>> {
+        core::iter::once(&mut self.words).chain(&mut self.above)
+    }
+
+    /// A layer, from 0 up, if there is one.
+    #[inline(always)]
+    pub(super) fn layer(&self, height: usize) -> Option<&[u64]> {
+        match height.checked_sub(1) {
+            None => Some(&self.words),
+            Some(above) => self.above.get(above).map(Vec::as_slice),
+        }
     }
 
     /// Bytes held.
     pub(crate) fn footprint(&self) -> usize {
-        let words = self.layers.iter().map(Vec::capacity).sum::<usize>();
-        self.layers.capacity() * size_of::<Vec<u64>>() + words * size_of::<u64>()
+        let above = self.above.iter().map(Vec::capacity).sum::<usize>();
+        self.above.capacity() * size_of::<Vec<u64>>()
+            + (self.words.capacity() + above) * size_of::<u64>()
     }
 }
 

@@ -126,6 +126,26 @@ impl Buckets {
         &self.occupied
     }
 
+    /// How many buckets there are.
+    pub(super) fn count(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Prefetches the record itself.
+    #[inline(always)]
+    pub(super) fn prefetch_record(&self) {
+        prefetch(&self.heads);
+        prefetch(&self.low);
+        prefetch(&self.came);
+    }
+
+    /// Prefetches where times begin.
+    #[inline(always)]
+    pub(super) fn prefetch_begin(&self) {
+        self.occupied.prefetch(self.begin());
+        prefetch(&self.heads[self.begin()]);
+    }
+
     /// Whether no bucket holds anything.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {

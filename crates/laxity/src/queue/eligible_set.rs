@@ -91,10 +91,21 @@ impl EligibleSet {
         *self = grown;
     }
 
-    /// Prefetches the request of a slot.
+    /// Prefetches the record itself.
+    #[inline(always)]
+    pub(crate) fn prefetch_record(&self) {
+        prefetch(&self.requests);
+        prefetch(&self.now);
+        self.waiting.prefetch_record();
+        self.ready.prefetch_record();
+    }
+
+    /// Prefetches the request of a slot, and where times begin.
     #[inline(always)]
     pub(crate) fn prefetch(&self, slot: SlotId) {
         prefetch(&self.requests[slot.index()].eligible);
+        self.waiting.prefetch_begin();
+        self.ready.prefetch_begin();
     }
 
     /// Whether there is no request.

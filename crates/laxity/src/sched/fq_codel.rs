@@ -198,6 +198,7 @@ impl Scheduler for FqCodel {
                 prefetch(&self.salt);
                 prefetch(&self.settings);
                 prefetch(&self.backlog);
+                prefetch(&self.new);
                 self.queues.prefetch();
                 self.packets.prefetch_table();
             }

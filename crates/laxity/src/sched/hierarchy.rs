@@ -201,19 +201,15 @@ impl Scheduler for Hierarchy {
         let place = self.places.get(class.index()).copied().flatten();
         let Some(Place { leaf: number, class }) = place else { return };
         self.servers.prefetch(number, reach);
-        let Some(leaf) = &self.leaves[number.index()] else { return };
-        match reach {
-            Reach::Class => {
-                prefetch(&leaf.longest);
-                self.wakes.prefetch(number.index());
+        let leaf = &self.leaves[number.index()];
+        if reach == Reach::Class {
+            prefetch(leaf);
+            self.wakes.prefetch(number.index());
+        } else if let Some(leaf) = leaf {
+            if let (Reach::Scheduler, Some(first)) = (reach, leaf.classes.first()) {
+                prefetch(first);
             }
-            Reach::Scheduler => {
-                if let Some(first) = leaf.classes.first() {
-                    prefetch(first);
-                }
-                leaf.scheduler.prefetch(class, flow, reach);
-            }
-            Reach::Queue => leaf.scheduler.prefetch(class, flow, reach),
+            leaf.scheduler.prefetch(class, flow, reach);
         }
     }
 

@@ -148,10 +148,10 @@ impl<S: Scheduler> Scheduler for LeafQueues<S> {
 
     fn prefetch(&self, class: ClassId, flow: FlowId, reach: Reach) {
         self.upper.prefetch(class, flow, reach);
-        match (self.leaf(class), reach) {
-            (None, _) => {}
-            (Some(leaf), Reach::Class) => prefetch(leaf),
-            (Some(leaf), _) => leaf.scheduler.prefetch(ClassId(0), flow, reach),
+        match self.leaves.get(class.index()) {
+            Some(leaf) if reach == Reach::Class => prefetch(leaf),
+            Some(Some(leaf)) => leaf.scheduler.prefetch(ClassId(0), flow, reach),
+            _ => {}
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) struct Soonest {
 impl Soonest {
     /// Of an empty calendar.
     pub(super) fn new(calendar: &Buckets) -> Self {
-        let words = calendar.occupied().layers().iter();
+        let words = calendar.occupied().layers();
         Soonest { layers: words.map(|words| alloc::vec![Due::default(); words.len()]).collect() }
     }
 
@@ -77,7 +77,7 @@ impl Soonest {
         let whole = if begin <= end {
             within(begin, end)
         } else {
-            let turn = calendar.buckets.occupied().layers()[0].len() * 64;
+            let turn = calendar.buckets.count();
             [within(begin, turn), within(0, end)].into_iter().flatten().reduce(Due::or_sooner)
         };
         let last = calendar.buckets.within(calendar.requests, end);
@@ -108,7 +108,7 @@ impl Soonest {
         layer: usize,
         children: core::ops::Range<usize>,
     ) -> Option<Due> {
-        let Some(words) = calendar.buckets.occupied().layers().get(layer) else {
+        let Some(words) = calendar.buckets.occupied().layer(layer) else {
             return children.map(|at| self.layers[layer - 1][at]).reduce(Due::or_sooner);
         };
         let occupied = children.filter(|at| words[at / 64] >> (at % 64) & 1 != 0);

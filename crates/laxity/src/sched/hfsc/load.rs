@@ -10,14 +10,15 @@ impl Hfsc {
     #[inline(always)]
     pub(super) fn load(&self, leaf: ClassId, reach: Reach) {
         let Some(class) = self.classes.get(leaf.index()) else { return };
-        let siblings = &self.groups[class.group.index()];
+        let siblings = || &self.groups[class.group.index()];
         match reach {
             Reach::Class => {
                 class.load();
                 self.packets.prefetch(leaf.index());
             }
-            Reach::Scheduler => siblings.prefetch(),
+            Reach::Scheduler => siblings().prefetch(),
             Reach::Queue => {
+                let siblings = siblings();
                 if class.state != State::Gone {
                     siblings.prefetch_virtual_time(class.slot);
                 }

@@ -146,14 +146,17 @@ impl Servers {
     #[inline(always)]
     pub(in crate::sched) fn prefetch(&self, leaf: ClassId, reach: Reach) {
         let Some(class) = self.classes.get(leaf.index()) else { return };
-        let server = &self.servers[class.server.index()];
+        let server = || &self.servers[class.server.index()];
         match reach {
             Reach::Class => prefetch(&class.length),
             Reach::Scheduler => {
+                let server = server();
                 prefetch(&server.latest);
                 prefetch(&server.virtual_time);
+                server.heads.prefetch_record();
             }
             Reach::Queue => {
+                let server = server();
                 server.heads.prefetch(class.slot);
                 if let Some(parent) = server.class {
                     prefetch(&self.classes[parent.index()].length);
