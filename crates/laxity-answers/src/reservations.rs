@@ -6,7 +6,8 @@
 //!
 //! What is granted stands before the classes of the plan, so that its `match` is tested first. A
 //! class that has ended takes no more packets, and leaves the plan when it is [no longer
-//! felt](laxity_plan::Plan::settling_time).
+//! felt](laxity_plan::Plan::settling_time). So does the class of a reservation whose contract is
+//! changed: what it holds keeps its promise, and a class of another name takes what comes.
 
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,13 @@ pub struct Granted {
     pub from_ns: u64,
     /// When no packet may come any more, in ns; absent if it lasts until it is released.
     pub until_ns: Option<u64>,
+}
+
+impl Granted {
+    fn new(name: String, bound: Option<Nanos>, Period { from, until }: Period) -> Self {
+        let [bound_ns, until_ns] = [bound, until].map(|time| time.map(|Nanos(time)| time));
+        Granted { name, bound_ns, from_ns: from.0, until_ns }
+    }
 }
 
 /// Why a request is not granted.
@@ -111,8 +119,11 @@ pub struct Offer {
 #[derive(Clone, Debug)]
 pub struct Book {
     base: Base,
-    bookings: Bookings<String, Contract>,
+    bookings: Bookings<Key, Contract>,
 }
+
+/// The name of a reservation, and how often its contract has changed.
+type Key = (String, u32);
 
 /// The plan without any reservation.
 #[derive(Clone, Debug)]
@@ -174,18 +185,43 @@ impl Book {
         if self.bookings.iter().count() >= Book::MOST {
             return Err(RequestError::TooMany);
         }
+        if self.of_name(&name).any(|(_, booking)| booking.state(now).is_some()) {
+            return Err(RequestError::Exists(name));
+        }
         let contract = Contract { name: name.clone(), keys };
         let mut test = Test { base: &self.base, newcomer: &name, bound: None };
-        let entered =
-            self.bookings.request(now, name.clone(), contract, period, commit_by, &mut test);
+        let key = (name.clone(), 0);
+        let entered = self.bookings.request(now, key, contract, period, commit_by, &mut test);
         let bound = test.bound;
         self.answered(&name, entered)?;
-        Ok(Granted {
-            bound_ns: bound.map(|Nanos(bound)| bound),
-            from_ns: period.from.max(now).0,
-            until_ns: period.until.map(|Nanos(until)| until),
-            name,
-        })
+        Ok(Granted::new(name, bound, Period { from: period.from.max(now), ..period }))
+    }
+
+    /// Gives a reservation other keys from now on. What is queued of it keeps the promise that it
+    /// came with, so there has to be room for both until that is no longer felt.
+    ///
+    /// # Errors
+    /// If there is none, or the keys make no sense or do not fit. The book is then as before.
+    pub fn change(
+        &mut self,
+        now: Nanos,
+        name: &str,
+        keys: ClassKeys,
+    ) -> Result<Granted, RequestError> {
+        if self.bookings.iter().count() >= Book::MOST {
+            return Err(RequestError::TooMany);
+        }
+        let old = self.last(name);
+        let new = (name.to_string(), old.1 + 1);
+        let contract = Contract { name: format!("{name}#{}", new.1), keys };
+        let class = contract.name.clone();
+        let mut test = Test { base: &self.base, newcomer: &class, bound: None };
+        let changed = self.bookings.change(now, [&old, &new], contract, &mut test);
+        let bound = test.bound;
+        self.answered(name, changed)?;
+        let period =
+            self.bookings.get(&new).map_or(Period { from: now, until: None }, Booking::period);
+        Ok(Granted::new(name.to_string(), bound, period))
     }
 
     /// Enters reservations that were granted before. None of their packets are queued. Leaves out
@@ -199,7 +235,7 @@ impl Book {
         granted: impl IntoIterator<Item = Request>,
     ) -> Result<(), RequestError> {
         let granted = granted.into_iter().map(|Request { name, keys, period, commit_by }| {
-            (name.clone(), Contract { name, keys }, period, commit_by)
+            ((name.clone(), 0), Contract { name, keys }, period, commit_by)
         });
         let mut test = Test { base: &self.base, newcomer: "", bound: None };
         let restored = self.bookings.restore(now, granted, &mut test);
@@ -211,7 +247,7 @@ impl Book {
     /// # Errors
     /// If there is none, or its time is over.
     pub fn commit(&mut self, now: Nanos, name: &str) -> Result<(), RequestError> {
-        let committed = self.bookings.commit(now, &name.to_string());
+        let committed = self.bookings.commit(now, &self.last(name));
         self.answered(name, committed)
     }
 
@@ -226,7 +262,7 @@ impl Book {
         until: Option<Nanos>,
     ) -> Result<(), RequestError> {
         let mut test = Test { base: &self.base, newcomer: name, bound: None };
-        let renewed = self.bookings.renew(now, &name.to_string(), until, &mut test);
+        let renewed = self.bookings.renew(now, &self.last(name), until, &mut test);
         self.answered(name, renewed)
     }
 
@@ -235,13 +271,13 @@ impl Book {
     /// # Errors
     /// If there is none.
     pub fn release(&mut self, now: Nanos, name: &str) -> Result<(), RequestError> {
-        let released = self.bookings.release(now, &name.to_string());
+        let released = self.bookings.release(now, &self.last(name));
         self.answered(name, released)
     }
 
     /// Takes out what has ended and is no longer felt. Returns the names.
     pub fn expire(&mut self, now: Nanos) -> Vec<String> {
-        self.bookings.expire(now)
+        self.bookings.expire(now).into_iter().map(|(name, _)| name).collect()
     }
 
     /// When the plan changes by itself next.
@@ -249,9 +285,10 @@ impl Book {
         self.bookings.next_change(now)
     }
 
-    /// All reservations, by name.
+    /// All reservations, by name. One whose contract was changed is there twice until the old one
+    /// is no longer felt.
     pub fn reservations(&self) -> impl Iterator<Item = (&String, &Booking<Contract>)> {
-        self.bookings.iter()
+        self.bookings.iter().map(|((name, _), booking)| (name, booking))
     }
 
     /// The plan at a time, and its text.
@@ -274,6 +311,15 @@ impl Book {
             contracts.push(contract);
         }
         self.base.plan(&contracts.iter().collect::<Vec<_>>(), is_settling)
+    }
+
+    fn of_name(&self, name: &str) -> impl Iterator<Item = (&Key, &Booking<Contract>)> {
+        self.bookings.iter().filter(move |((other, _), _)| other == name)
+    }
+
+    /// The key that a reservation has now.
+    fn last(&self, name: &str) -> Key {
+        self.of_name(name).last().map_or((name.to_string(), 0), |(key, _)| key.clone())
     }
 
     /// What occupies the link at a time.

@@ -34,6 +34,15 @@ pub enum Order {
         /// Its name.
         name: String,
     },
+    /// To give one another class from now on.
+    #[schemars(title = "Change")]
+    Change {
+        /// Its name.
+        name: String,
+        /// The keys of the class, in the words of plans.
+        #[schemars(with = "openapi::ClassKeys")]
+        class: serde_json::Map<String, serde_json::Value>,
+    },
     /// To give one another end.
     #[schemars(title = "Renew")]
     Renew {

@@ -67,6 +67,29 @@ fn a_class_comes_and_goes() {
 }
 
 #[test]
+fn a_contract_changes_and_what_is_queued_keeps_its_own() {
+    let mut book = book("kind = 'edf'");
+    book.request(Nanos(0), call("a", CALL, NOW)).unwrap();
+    let slower = "deadline = '50ms'\nmatch = 'udp dport 5000'\n\
+                  arrival = { bucket = '5kB', rate = '3mbit', packet = '1kB' }\n";
+    let changed = book.change(Nanos(MS), "a", slower.parse().unwrap()).unwrap();
+    assert!(changed.bound_ns.unwrap() <= 50 * MS && changed.name == "a");
+    assert_eq!(classes(&book, MS), ["a", "a#1!", "voice!", "rest"]);
+    let free = book.next_change(Nanos(MS)).unwrap();
+    assert_eq!(book.expire(free), ["a"]);
+    assert_eq!(classes(&book, free.0), ["a#1!", "voice!", "rest"]);
+    let again = book.request(free, call("a", CALL, NOW));
+    assert!(matches!(again, Err(RequestError::Exists(_))));
+    assert!(matches!(book.change(free, "b", CALL.parse().unwrap()), Err(RequestError::Unknown(_))));
+    let too_much = CALL.replace("10kB", "40kB").parse().unwrap();
+    assert!(matches!(book.change(free, "a", too_much), Err(RequestError::NoRoom(_))));
+    book.change(free, "a", CALL.parse().unwrap()).unwrap();
+    book.release(free, "a").unwrap();
+    let free = book.next_change(free).unwrap();
+    assert!(book.expire(free).len() == 2 && classes(&book, free.0) == ["voice!", "rest"]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_what_would() {
     let mut book = book("kind = 'edf'");
     book.request(Nanos(0), call("a", CALL, NOW)).unwrap();

@@ -22,6 +22,8 @@ pub(super) fn reserve(arguments: &Reserve) -> Result<Promises, Failure> {
         Order::Commit { name }
     } else if arguments.renew {
         Order::Renew { name, for_ns }
+    } else if arguments.change {
+        Order::Change { name, class: class(arguments)? }
     } else {
         let from_ns = arguments.ahead.map(|ahead| now().saturating_add(ahead).0);
         let hold_ns = arguments.hold.map(|Nanos(hold)| hold);
@@ -103,8 +105,11 @@ fn text(answer: &Answer, order: &Order) -> String {
             let bound = granted.bound_ns.map(|bound| {
                 format!("no packet takes longer than {}", quantity::time(bound as f64))
             });
-            let held = matches!(order, Order::Reserve(wish) if wish.hold_ns.is_some());
-            let granted_or_held = if held { "held" } else { "granted" };
+            let granted_or_held = match order {
+                Order::Reserve(wish) if wish.hold_ns.is_some() => "held",
+                Order::Change { .. } => "changed",
+                _ => "granted",
+            };
             let bound = bound.map(|bound| format!(": {bound}")).unwrap_or_default();
             format!("`{}` is {granted_or_held}{bound}.", granted.name)
         }

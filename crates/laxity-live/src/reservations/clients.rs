@@ -163,7 +163,10 @@ impl Client {
     pub(crate) fn order(&self, mut order: Order) -> Order {
         let name = match &mut order {
             Order::Reserve(wish) => &mut wish.name,
-            Order::Commit { name } | Order::Renew { name, .. } | Order::Release { name } => name,
+            Order::Change { name, .. }
+            | Order::Commit { name }
+            | Order::Renew { name, .. }
+            | Order::Release { name } => name,
             Order::List => return order,
         };
         *name = format!("{}/{name}", self.name);

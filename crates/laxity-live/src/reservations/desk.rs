@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use laxity::reserve::bookings::{Period, State};
+use laxity::reserve::bookings::{Booking, Period, State};
 use laxity::units::Nanos;
 use laxity_answers::Reason;
-use laxity_answers::reservations::{Book, NoRoom, Request, RequestError};
+use laxity_answers::reservations::{Book, Contract, NoRoom, Request, RequestError};
 use laxity_linux::clock::Stopwatch;
 use laxity_plan::Plan;
+use serde_json::{Map, Value};
 
 use super::journal::{Journal, JournalError, Record};
 use super::{Answer, Order, Refused, Reservation, Stage, Why, Wish, keys};
@@ -137,6 +138,7 @@ impl Desk {
                 return (false, Answer::Listed { reservations });
             }
             Order::Reserve(wish) => self.reserve(now, *wish),
+            Order::Change { name, class } => self.change(now, name, &class),
             Order::Commit { name } => self.book.commit(now, &name).map(|()| (name, Answer::Done)),
             Order::Renew { name, for_ns } => {
                 let until = for_ns.map(|lasts| now.saturating_add(Nanos(lasts)));
@@ -166,12 +168,24 @@ impl Desk {
         Ok((name, Answer::Granted(self.book.request(now, request)?)))
     }
 
+    fn change(
+        &mut self,
+        now: Nanos,
+        name: String,
+        class: &Map<String, Value>,
+    ) -> Result<(String, Answer), RequestError> {
+        let granted = self.book.change(now, &name, keys(class)?)?;
+        Ok((name, Answer::Granted(granted)))
+    }
+
     /// Notes on disk what a reservation is now.
     fn note(&mut self, now: Nanos, name: &str) -> std::io::Result<()> {
-        let there = self.book.reservations().find(|(of, _)| *of == name);
-        // Nothing of it is queued any more where it is read again.
-        let there =
-            there.filter(|(_, booking)| !matches!(booking.state(now), None | Some(State::Leaving)));
+        // Nothing of what leaves is queued any more where it is read again.
+        let stays = |booking: &Booking<Contract>| {
+            !matches!(booking.state(now), None | Some(State::Leaving))
+        };
+        let mut reservations = self.book.reservations();
+        let there = reservations.find(|(other, booking)| *other == name && stays(booking));
         let record = there.map(|(_, booking)| Record {
             keys: booking.contract().keys().to_string(),
             from_ns: booking.period().from.0,

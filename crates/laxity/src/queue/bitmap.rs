@@ -22,8 +22,8 @@ impl Bitmap {
     pub(crate) fn new(numbers: usize) -> Self {
         let words = |bits: usize| bits.div_ceil(64).max(1);
         let above = |&below: &usize| (below > 1).then(|| words(below));
-        let mut layers = core::iter::successors(Some(words(numbers)), above)
-            .map(|size| alloc::vec![0; size]);
+        let mut layers =
+            core::iter::successors(Some(words(numbers)), above).map(|size| alloc::vec![0; size]);
         Bitmap { words: layers.next().unwrap_or_default(), above: layers.collect() }
     }
 

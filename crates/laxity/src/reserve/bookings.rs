@@ -128,6 +128,12 @@ impl<C> Booking<C> {
         if until <= self.from { Some(until) } else { Some(until.saturating_add(self.clearing?)) }
     }
 
+    fn end(&mut self, now: Nanos) {
+        self.from = self.from.min(now);
+        self.until = Some(now);
+        self.commit_by = None;
+    }
+
     /// Whether it occupies the link at a time or will later.
     fn occupies(&self, at: Nanos) -> bool {
         self.free_at().is_none_or(|free| at < free)
@@ -164,7 +170,7 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
             return Err(Refusal::Empty);
         }
         let clearing = Some(Nanos::ZERO);
-        self.change(now, admission, |bookings| {
+        self.enter(now, admission, |bookings| {
             bookings.insert(name, Booking { contract, from, until, commit_by, clearing });
         })
     }
@@ -181,7 +187,7 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         admission: &mut A,
     ) -> Result<(), Refusal<A::Error>> {
         let is_over = |end: Option<Nanos>| end.is_some_and(|end| end <= now);
-        self.change(now, admission, |bookings| {
+        self.enter(now, admission, |bookings| {
             for (name, contract, Period { from, until }, commit_by) in granted {
                 if !is_over(until) && !is_over(commit_by) {
                     let clearing = Some(Nanos::ZERO);
@@ -221,8 +227,34 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         if until.is_some_and(|until| until <= now) {
             return Err(Refusal::Empty);
         }
-        self.change(now, admission, |bookings| {
+        self.enter(now, admission, |bookings| {
             bookings.entry(name.clone()).and_modify(|booking| booking.until = until);
+        })
+    }
+
+    /// Gives a reservation another contract from now on, and another name. What was sent under the
+    /// old contract stays promised: the old reservation ends now, as if it were
+    /// [released](Self::release).
+    ///
+    /// # Errors
+    /// If there is none of the old name or one of the new name, or the new contract does not fit
+    /// beside all others and the old one. Nothing has changed then.
+    pub fn change<A: Admission<C>>(
+        &mut self,
+        now: Nanos,
+        [old, new]: [&K; 2],
+        contract: C,
+        admission: &mut A,
+    ) -> Result<(), Refusal<A::Error>> {
+        let former = self.unended(now, old).ok_or(Refusal::Unknown)?.clone();
+        if self.bookings.get(new).is_some_and(|booking| booking.state(now).is_some()) {
+            return Err(Refusal::Exists);
+        }
+        let (from, clearing) = (former.from.max(now), Some(Nanos::ZERO));
+        let changed = Booking { contract, from, clearing, ..former };
+        self.enter(now, admission, |bookings| {
+            bookings.entry(old.clone()).and_modify(|old| old.end(now));
+            bookings.insert(new.clone(), changed);
         })
     }
 
@@ -231,10 +263,7 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
     /// # Errors
     /// [`Unknown`](Refusal::Unknown) if there is none.
     pub fn release<E>(&mut self, now: Nanos, name: &K) -> Result<(), Refusal<E>> {
-        let booking = self.unended(now, name).ok_or(Refusal::Unknown)?;
-        booking.from = booking.from.min(now);
-        booking.until = Some(now);
-        booking.commit_by = None;
+        self.unended(now, name).ok_or(Refusal::Unknown)?.end(now);
         Ok(())
     }
 
@@ -278,8 +307,8 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         booking.until.is_none_or(|until| now < until).then_some(booking)
     }
 
-    /// Changes the bookings if all fit then whenever one begins.
-    fn change<A: Admission<C>>(
+    /// Makes a change if all bookings fit then whenever one begins.
+    fn enter<A: Admission<C>>(
         &mut self,
         now: Nanos,
         admission: &mut A,

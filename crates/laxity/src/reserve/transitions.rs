@@ -87,6 +87,12 @@ fn flows(draw: &mut Pcg64, link: &mut Link) -> Vec<Flow> {
         let active: Vec<usize> = (0..flows.len()).filter(|k| flows[*k].until == END).collect();
         if !active.is_empty() && draw.random_range(0..3u32) > 0 {
             let leaves = active[draw.random_range(0..active.len())];
+            let other = contract(draw);
+            if bookings.change(now, [&leaves, &name], other.clone(), link).is_ok() {
+                flows[leaves].until = now;
+                flows.push(Flow { contract: other, from: now, until: END });
+                continue;
+            }
             bookings.release::<()>(now, &leaves).unwrap();
             flows[leaves].until = now;
             if !link.is_felt {

@@ -18,6 +18,7 @@ Examples: laxity reserve call-7 --match 'udp dport 5004' --deadline 10ms --bucke
           laxity reserve film --set 'weight=3' --match 'tcp sport 8080' --in 120min --for 90min
           laxity reserve call-8 --deadline 10ms --bucket 600b --rate 100kbit --hold 5s
           laxity reserve call-8 --commit
+          laxity reserve film --change --set 'weight=5' --match 'tcp sport 8080'
 
 Guide: docs/reservations.md")]
 pub(crate) struct Reserve {
@@ -54,6 +55,9 @@ pub(crate) struct Reserve {
     /// Grant one that is held.
     #[arg(long, conflicts_with_all = ["deadline", "bucket", "matching", "set", "ahead", "lasts", "hold", "renew"])]
     pub commit: bool,
+    /// Give one that is there another class from now on: that of the other options.
+    #[arg(long, conflicts_with_all = ["ahead", "lasts", "hold", "commit", "renew"])]
+    pub change: bool,
     /// Give one that is there another end: after --for, or none.
     #[arg(long, conflicts_with_all = ["deadline", "bucket", "matching", "set", "ahead", "hold"])]
     pub renew: bool,

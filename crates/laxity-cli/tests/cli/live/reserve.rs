@@ -80,16 +80,54 @@ fn a_class_comes_and_goes_while_packets_pass() {
 
     ask(&folder, &["release", "extra"]).printed(0);
     link.pass(0, 6000, 5);
-    let begun = Instant::now();
-    while sent(&folder, "extra").is_some() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "it stays in the plan");
-        thread::sleep(Duration::from_millis(20));
-    }
+    leaves(&folder, "extra");
     assert_eq!(reserved(&folder, "leaving"), names(&[]));
     assert!(sent(&folder, "rest") >= Some(5));
     ask(&folder, &["release", "extra"]).printed(1);
     let printed = link.end();
     assert_eq!(printed.matches("Every packet kept its bound").count(), 1, "{printed}");
+}
+
+/// Waits until a class is in the plan no longer.
+fn leaves(folder: &Folder, class: &str) {
+    let begun = Instant::now();
+    while sent(folder, class).is_some() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it stays in the plan");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_contract_changes_while_packets_pass() {
+    let folder = Folder::with_plan(PLAN);
+    let Some(link) = start(&folder) else { return };
+    reserve(&folder, "extra", 6000, &[]).printed(0);
+    link.pass(0, 6000, 10);
+    let change = |name: &str, bucket: &str| {
+        let keys = ["--match", "udp dport 6001", "--deadline", "20ms", "--bucket", bucket];
+        let more = ["--rate", "400kbit", "--packet", "300b", "--change"];
+        ask(&folder, &[&["reserve", name], &keys[..], &more].concat())
+    };
+    let changed = change("extra", "900b").printed(0);
+    assert!(changed.contains("`extra` is changed: no packet takes longer than"), "{changed}");
+    link.pass(0, 6001, 10);
+    assert_eq!(sent(&folder, "extra#1"), Some(10));
+    leaves(&folder, "extra");
+    assert_eq!(reserved(&folder, "active"), names(&["extra"]));
+
+    let refused = change("extra", "90kB").printed(1);
+    assert!(refused.contains("It is refused: "), "{refused}");
+    let unknown = change("other", "900b").printed(1);
+    assert!(unknown.contains("there is no reservation `other`"), "{unknown}");
+    link.pass(0, 6001, 10);
+    assert_eq!(sent(&folder, "extra#1"), Some(20));
+    let printed = link.end();
+    assert_eq!(printed.matches("Every packet kept its bound").count(), 1, "{printed}");
+    // What it was is not promised any more after a start.
+    let Some(link) = start(&folder) else { return };
+    let listed = ask(&folder, &["reservations"]).printed(0);
+    assert!(listed.contains("400kbit") && !listed.contains("200kbit"), "{listed}");
+    link.end();
 }
 
 #[test]

@@ -24,6 +24,7 @@ enum Request {
     Enter { name: u8, amount: u64, ahead: u64, lasts: Option<u64>, held: Option<u64> },
     Commit(u8),
     Renew(u8, Option<u64>),
+    Change(u8, u64),
     Release(u8),
 }
 
@@ -38,13 +39,14 @@ fn requests() -> impl Strategy<Value = Vec<(u64, Request)>> {
         5 => enter,
         1 => name().prop_map(Request::Commit),
         2 => (name(), some(60)).prop_map(|(name, until)| Request::Renew(name, until)),
+        2 => (name(), 1..7u64).prop_map(|(name, amount)| Request::Change(name, amount)),
         2 => name().prop_map(Request::Release),
     ];
     prop::collection::vec((0..12u64, request), 1..40)
 }
 
 /// What occupies the link at a time.
-fn occupied(bookings: &Bookings<u8, u64>, at: Nanos) -> u64 {
+fn occupied<K: Ord + Clone>(bookings: &Bookings<K, u64>, at: Nanos) -> u64 {
     let occupying = bookings.iter().filter(|(_, one)| one.from <= at && one.occupies(at));
     occupying.map(|(_, one)| one.contract).sum()
 }
@@ -82,6 +84,9 @@ proptest! {
                 Request::Renew(name, until) => {
                     bookings.renew(now, &name, until.map(|until| now + Nanos(until)), &mut Sum(12))
                 }
+                Request::Change(name, amount) => {
+                    bookings.change(now, [&name, &(name + 8)], amount, &mut Sum(12))
+                }
                 Request::Release(name) => bookings.release(now, &name),
             };
             if let Err(refusal) = answer {
@@ -115,6 +120,21 @@ fn what_is_released_is_free_when_it_is_no_longer_felt() {
     assert_eq!(bookings.next_change(Nanos(100)), Some(Nanos(104)));
     bookings.request(Nanos(104), name("b"), 8, FOR_EVER, None, &mut sum).unwrap();
     assert_eq!(bookings.expire(Nanos(104)), ["a"]);
+}
+
+#[test]
+fn what_is_changed_is_promised_twice_until_the_old_contract_is_no_longer_felt() {
+    let mut bookings = Bookings::default();
+    let mut sum = Sum(10);
+    let [a, b] = [name("a"), name("b")];
+    bookings.request(Nanos(0), a.clone(), 4, FOR_EVER, None, &mut sum).unwrap();
+    let change = bookings.change(Nanos(100), [&a, &b], 7, &mut sum);
+    assert_eq!(change, Err(Refusal::NoRoom { at: Nanos(100), why: 11 }));
+    bookings.change(Nanos(100), [&a, &b], 6, &mut sum).unwrap();
+    assert_eq!(bookings.get(&a).unwrap().state(Nanos(100)), Some(State::Leaving));
+    let [held, free] = [104, 105].map(|at| occupied(&bookings, Nanos(at)));
+    assert_eq!((held, free), (10, 6), "the sum of 10 takes 5 to clear");
+    assert_eq!(bookings.change(Nanos(101), [&a, &b], 1, &mut sum), Err(Refusal::Unknown));
 }
 
 #[test]
