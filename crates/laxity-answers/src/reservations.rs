@@ -14,18 +14,20 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use laxity::police::TokenBucket;
 use laxity::reserve::bookings::{Admission, Booking, Bookings, Period, Refusal, State};
-use laxity::units::{Nanos, Rate};
+use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::edit::{self, ClassKeys, Draft, EditError};
 use laxity_plan::error::PlanError;
-use laxity_plan::model::{BestEffort, SchedulerSpec};
+use laxity_plan::model::{BestEffort, Class, SchedulerSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::Reason;
 use crate::link;
+use crate::network::limits::bisected;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -113,6 +115,9 @@ pub struct Offer {
     /// The highest rate of its slowest token bucket, in bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
+    /// The largest size of its slowest token bucket, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket_bytes: Option<u64>,
 }
 
 /// The reservations of a plan's link.
@@ -427,18 +432,73 @@ impl Admission<Contract> for Test<'_> {
 }
 
 impl Offer {
-    /// What of a class would fit in a plan that is refused with it.
+    /// What of a class would fit in a plan that is refused with it. The deadline, and under EDF the
+    /// rate, are exact; the rest is to a percent.
     fn new(plan: &Plan, class: usize) -> Offer {
+        let search = OfferSearch { plan, class };
+        let (deadline_ns, rate_bps) = search
+            .edf()
+            .unwrap_or_else(|| (search.deadline(), search.largest(1, |line| &mut line.rate.0)));
+        let packet = plan.classes[class].arrival.as_ref().and_then(|arrival| arrival.packet);
+        let least = packet.map_or(1, |Bytes(packet)| packet);
+        let bucket_bytes = search.largest(least, |line| &mut line.bucket.0);
+        Offer { deadline_ns, rate_bps, bucket_bytes }
+    }
+}
+
+/// A plan that is refused with a class.
+#[derive(Clone, Copy)]
+struct OfferSearch<'a> {
+    plan: &'a Plan,
+    class: usize,
+}
+
+impl OfferSearch<'_> {
+    /// The shortest deadline and the highest rate, where EDF says both.
+    fn edf(self) -> Option<(Option<u64>, Option<u64>)> {
+        let OfferSearch { plan, class } = self;
         if !matches!(plan.scheduler, SchedulerSpec::Edf(_)) {
-            return Offer::default();
+            return None;
         }
         let (system, numbers) = (plan.edf_system(), plan.real_time_classes());
-        let Some(k) = numbers.iter().position(|number| *number == class) else {
-            return Offer::default();
-        };
-        Offer {
-            deadline_ns: system.shortest_admitted_deadline(k).map(|Nanos(deadline)| deadline),
-            rate_bps: system.highest_admitted_rate(k).map(|Rate(rate)| rate),
-        }
+        let k = numbers.iter().position(|number| *number == class)?;
+        let deadline = system.shortest_admitted_deadline(k).map(|Nanos(deadline)| deadline);
+        Some((deadline, system.highest_admitted_rate(k).map(|Rate(rate)| rate)))
     }
+
+    /// The shortest deadline where bounds do not depend on it.
+    fn deadline(self) -> Option<u64> {
+        self.plan.classes[self.class].deadline?;
+        let relaxed = self.with(|class| class.deadline = None);
+        let bound = link::Admission::test(&relaxed)?.bounds[self.class].ok()?;
+        self.fits(|class| class.deadline = Some(bound)).then_some(bound.0)
+    }
+
+    /// The largest value of a part of its slowest token bucket, below what was asked for.
+    fn largest(self, least: u64, part: fn(&mut TokenBucket) -> &mut u64) -> Option<u64> {
+        let most = *part(slowest(&mut self.plan.classes[self.class].clone())?);
+        let holds = |value| {
+            self.fits(|class| {
+                if let Some(line) = slowest(class) {
+                    *part(line) = value;
+                }
+            })
+        };
+        (most > least && holds(least)).then(|| bisected(least, most - 1, holds).0)
+    }
+
+    fn fits(self, change: impl FnOnce(&mut Class)) -> bool {
+        let admission = link::Admission::test(&self.with(change));
+        admission.and_then(|admission| admission.admitted()) == Some(true)
+    }
+
+    fn with(self, change: impl FnOnce(&mut Class)) -> Plan {
+        let mut plan = self.plan.clone();
+        change(&mut plan.classes[self.class]);
+        plan
+    }
+}
+
+fn slowest(class: &mut Class) -> Option<&mut TokenBucket> {
+    class.arrival.as_mut()?.buckets.iter_mut().min_by_key(|line| line.rate)
 }

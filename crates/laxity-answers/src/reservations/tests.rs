@@ -33,7 +33,7 @@ const CALL: &str = "deadline = '10ms'\nmatch = 'udp dport 5000'\n\
 /// The names of the classes at a time, those of them that take packets marked.
 fn classes(book: &Book, now: u64) -> Vec<String> {
     let (plan, _) = book.plan(Nanos(now)).unwrap();
-    let name = |class: &laxity_plan::model::Class| {
+    let name = |class: &Class| {
         let takes = class
             .matching
             .as_ref()
@@ -102,6 +102,46 @@ fn what_does_not_fit_is_refused_with_what_would() {
     let with = |deadline: u64| CALL.replace("'10ms'", &format!("'{deadline}ns'"));
     assert!(book.clone().request(Nanos(7), call("b", &with(deadline - 1), NOW)).is_err());
     book.request(Nanos(7), call("b", &with(deadline), NOW)).unwrap();
+}
+
+/// Under every discipline that proves, each part of an offer fits, and a little more does not.
+#[test]
+fn an_offer_fits_and_hardly_more_does() {
+    let part = |keys: &str, from: &str, to: String| keys.replace(from, &to);
+    for (scheduler, share) in [
+        ("edf", ""),
+        ("wfq", "weight = 1\n"),
+        ("wf2q", "weight = 1\n"),
+        ("drr", "weight = 1\n"),
+        ("qfq", "weight = 1\n"),
+        ("priority", "level = 1\n"),
+    ] {
+        let text = plan(&format!("kind = '{scheduler}'"));
+        let text = match scheduler {
+            "edf" => text.replace("weight = 1\n", ""),
+            "priority" => text.replace("weight = 1", "level = 0"),
+            _ => text,
+        };
+        let book = Book::new(&text, "plan.toml", Path::new("")).unwrap();
+        let keys = format!(
+            "deadline = '12ms'\n{share}match = 'udp dport 5000'\n\
+             arrival = {{ bucket = '40kB', rate = '3mbit', packet = '1kB' }}\n"
+        );
+        let fits = |keys: String| book.clone().request(Nanos(0), call("b", &keys, NOW)).is_ok();
+        let Err(RequestError::NoRoom(no_room)) =
+            book.clone().request(Nanos(0), call("b", &keys, NOW))
+        else {
+            panic!("{scheduler}: 40 kB take 32 ms")
+        };
+        let Offer { deadline_ns, bucket_bytes, .. } = no_room.offer;
+        let deadline = deadline_ns.expect(scheduler);
+        assert!(fits(part(&keys, "12ms", format!("{deadline}ns"))), "{scheduler}: {deadline}");
+        assert!(!fits(part(&keys, "12ms", format!("{}ns", deadline - 1))), "{scheduler}");
+        let bucket = bucket_bytes.expect(scheduler);
+        assert!(fits(part(&keys, "40kB", format!("{bucket}b"))), "{scheduler}: {bucket}");
+        let more = bucket + bucket / 50 + 1;
+        assert!(!fits(part(&keys, "40kB", format!("{more}b"))), "{scheduler}: {more}");
+    }
 }
 
 #[test]

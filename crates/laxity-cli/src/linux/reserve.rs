@@ -129,7 +129,9 @@ fn refusal(Refused { message, offer, .. }: &Refused) -> String {
         .deadline_ns
         .map(|deadline| format!("a deadline of {}", quantity::time(deadline as f64)));
     let rate = offer.rate_bps.map(|rate| format!("a rate of {}", quantity::rate(rate as f64)));
-    let offers: Vec<String> = [deadline, rate].into_iter().flatten().collect();
+    let bucket =
+        offer.bucket_bytes.map(|bucket| format!("a bucket of {}", quantity::size(bucket as f64)));
+    let offers: Vec<String> = [deadline, rate, bucket].into_iter().flatten().collect();
     let offer = match offers[..] {
         [] => String::new(),
         _ => format!("\nThis would fit: {}.", offers.join(", or ")),
