@@ -2,7 +2,8 @@
 
 A plan says what a link carries and what it promises. ``Plan.check`` proves the promises, ``Plan.run`` simulates them,
 ``compare`` sends the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make new ones, ``sweep`` runs
-a plan with every combination of some values under many seeds, and ``tune`` and ``optimise`` find a plan.
+a plan with every combination of some values under many seeds, ``tune`` and ``optimise`` find a plan, and ``Book`` says who
+may join while it runs.
 
 Examples:
     >>> import laxity as lx
@@ -24,17 +25,19 @@ Examples:
     True
 """
 
-from ._laxity import ContractError, FileError, LaxityError, Packet, PlanError, __version__
+from ._laxity import ContractError, FileError, LaxityError, NoRoomError, Packet, PlanError, __version__
 from .answers import BoundTerms, Comparison, PacketDelays, Proof, Run
 from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
 from .planning import Fitted, Limits, WorstCases
 from .plans import Plan, compare
+from .reservations import Book, Granted, Reservation
 from .schedulers import ByRank, Deadline, Scheduler, by_rank
 from .scripts import Imported, import_tc
 from .studies import Study, sweep
 
 __all__ = [
+    "Book",
     "BoundTerms",
     "ByRank",
     "Comparison",
@@ -43,15 +46,18 @@ __all__ = [
     "FileError",
     "Figure",
     "Fitted",
+    "Granted",
     "Imported",
     "LaxityError",
     "Limits",
+    "NoRoomError",
     "Optimum",
     "Packet",
     "PacketDelays",
     "Plan",
     "PlanError",
     "Proof",
+    "Reservation",
     "Run",
     "Scheduler",
     "Study",

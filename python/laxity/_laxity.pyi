@@ -25,6 +25,18 @@ class ContractError(LaxityError):
 class FileError(LaxityError):
     """A file or disk that cannot be read or written."""
 
+class NoRoomError(LaxityError):
+    """A reservation that does not fit. What would, with all else as it was asked for, is ``None`` where nothing would."""
+
+    at: int
+    """The first time at which it does not, in ns."""
+    deadline: int | None
+    """The shortest deadline that would, in ns."""
+    rate: int | None
+    """The highest rate of the slowest token bucket that would, in bits a second."""
+    bucket: int | None
+    """The largest size of the slowest token bucket that would, in bytes."""
+
 class Plan:
     text: str
     name: str
@@ -57,6 +69,21 @@ class Plan:
         trace: PathLike[str] | None,
         heard: Callable[[int, int], object] | None,
     ) -> RunResult: ...
+
+class Book:
+    def __init__(self, plan: Plan) -> None: ...
+    def __copy__(self) -> Book: ...
+    def admit(
+        self, now: int, name: str, keys: str, start: int | None, end: int | None, commit_by: int | None
+    ) -> str: ...
+    def change(self, now: int, name: str, keys: str) -> str: ...
+    def commit(self, now: int, name: str) -> None: ...
+    def renew(self, now: int, name: str, end: int | None) -> None: ...
+    def release(self, now: int, name: str) -> None: ...
+    def expire(self, now: int) -> list[str]: ...
+    def next_change(self, now: int) -> int | None: ...
+    def reservations(self, now: int) -> str: ...
+    def plan(self, now: int) -> Plan: ...
 
 class Packet:
     """A packet. Times are nanoseconds of the simulation."""

@@ -77,6 +77,16 @@ def env(**changed):
     return [link.reset(seed=1)[1]["now"], link.step(0)[1]]
 
 
+EDF = lx.Plan(link={"rate": "20mbit"}, scheduler={"kind": "edf"}, classes={"rest": {}})
+CALL = {"deadline": "10ms", "arrival": {"bucket": "600b", "rate": "200kbit", "packet": "300b"}}
+
+
+def changed_call(**changed):
+    book = lx.Book(EDF)
+    book.admit("call", CALL)
+    return book.change(**{"name": "call", "contract": CALL, **changed})
+
+
 # Of every entry point, how it is asked with one thing changed, and of each thing what is given instead: values that say
 # the same as each other, behind them some that say nothing. `None` behind them if Python itself refuses.
 ANY = object()
@@ -292,6 +302,24 @@ ENTRIES = {
         lambda deadlines: lx.Deadline(deadlines).deadlines,
         {"deadlines": ([{"voice": "3ms"}, {"voice": np.str_("3ms")}], NO_TABLE)},
     ),
+    lx.Book: (lambda plan=EDF: lx.Book(plan).admit("call", CALL), {"plan": ([EDF], [None, "plan.toml", EDF._plan])}),
+    lx.Book.admit: (
+        lambda **changed: lx.Book(EDF).admit(**{"name": "call", "contract": CALL, **changed}),
+        {
+            "contract": ([CALL, {**CALL, "deadline": np.str_("10ms")}], [*NO_TABLE, None]),
+            "now": (WHOLE, [*NO_WHOLE, None]),
+            "start": (WHOLE, NO_WHOLE),
+            "end": (WHOLE, NO_WHOLE),
+            "commit_by": (WHOLE, NO_WHOLE),
+        },
+    ),
+    lx.Book.change: (
+        changed_call,
+        {
+            "contract": ([CALL, {**CALL, "deadline": np.str_("10ms")}], [*NO_TABLE, None]),
+            "now": (WHOLE, [*NO_WHOLE, None]),
+        },
+    ),
     LinkEnv: (
         env,
         {"plan": PLANS, "duration": TIME, "reward": ([lambda outcomes: 1.0], [None, 3])},
@@ -302,7 +330,7 @@ PATHS = {"name", "sampler", "cls", "self", "threads"}
 # Of a plan there are always one, and these have nothing but it.
 OWN = {lx.Plan.check}
 # They make nothing that is asked.
-NO_ENTRIES = {lx.BoundTerms, lx.Comparison, lx.Figure, lx.Fitted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.PacketDelays, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
+NO_ENTRIES = {lx.BoundTerms, lx.Comparison, lx.Figure, lx.Fitted, lx.Granted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.PacketDelays, lx.Proof, lx.Reservation, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
 
 GOOD = [
     pytest.param(entry, name, at, id=f"{entry.__qualname__} {name} {at}")

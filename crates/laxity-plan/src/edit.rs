@@ -192,14 +192,26 @@ impl Draft {
     /// Puts classes before all others, in their order: their matches are tested first.
     ///
     /// # Errors
-    /// If the classes of the plan are not in tables such as `[class.NAME]`, or one of a name is
-    /// there.
+    /// If the classes of the plan are in no tables such as `[class.NAME]` or `class = { … }`, or
+    /// one of a name is there.
     pub fn put_first<'a>(
         &mut self,
         classes: impl IntoIterator<Item = (&'a str, &'a ClassKeys)>,
     ) -> Result<(), EditError> {
-        let Some(table) = self.0.get_mut("class").and_then(Item::as_table_mut) else {
-            return Err(EditError::NoTables);
+        let table = match self.0.get_mut("class") {
+            Some(Item::Table(table)) => table,
+            Some(Item::Value(Value::InlineTable(table))) => {
+                let others = std::mem::take(table);
+                for (name, ClassKeys(keys)) in classes {
+                    if others.contains_key(name) || table.contains_key(name) {
+                        return Err(EditError::Exists(name.to_owned()));
+                    }
+                    table.insert(name, Value::InlineTable(keys.clone().into_inline_table()));
+                }
+                table.extend(others);
+                return Ok(());
+            }
+            _ => return Err(EditError::NoTables),
         };
         if table.is_dotted() || !table.iter().all(|(_, item)| item.is_table()) {
             return Err(EditError::NoTables);
@@ -335,6 +347,15 @@ class = 'a b'
             Draft::parse(text, "plan.toml").unwrap().put_first([(name, &keys)]).unwrap_err()
         };
         assert_eq!(refused(PLAN, "video"), EditError::Exists("video".into()));
+        let mut inline =
+            Draft::parse("class = { a = {}, c = { weight = 2 } }", "plan.toml").unwrap();
+        inline.put_first([("b", &keys)]).unwrap();
+        let order: Vec<_> = ["b = {", "a = {", "c = {"]
+            .map(|class| inline.text().find(class))
+            .into_iter()
+            .collect();
+        assert!(order.is_sorted() && order[0].is_some(), "{}", inline.text());
+        assert_eq!(inline.put_first([("c", &keys)]), Err(EditError::Exists("c".into())));
         assert_eq!(refused("class.a.weight = 1", "b"), EditError::NoTables);
         assert_eq!(refused("[link]", "b"), EditError::NoTables);
         for text in ["[link]\nrate = 1", "deadline", "a = 1\na = 2"] {

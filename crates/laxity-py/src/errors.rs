@@ -2,8 +2,10 @@
 
 use arrow_schema::ArrowError;
 use laxity::units::UnitError;
+use laxity_answers::reservations::{NoRoom, RequestError};
 use laxity_api::{Refusal, UnknownScheduler};
 use laxity_plan::edit::EditError;
+use laxity_report::words;
 use laxity_sim::error::SimError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
@@ -27,6 +29,13 @@ create_exception!(
     FileError,
     LaxityError,
     "A file or a disk that cannot be read or written."
+);
+
+create_exception!(
+    laxity,
+    NoRoomError,
+    LaxityError,
+    "A reservation that does not fit, with what would."
 );
 
 /// An error of Laxity as the exception that Python gets.
@@ -61,6 +70,28 @@ impl From<laxity_plan::PlanError> for Error {
             value.setattr(intern!(py, "line"), error.line())?;
             value.setattr(intern!(py, "column"), error.column())?;
             value.setattr(intern!(py, "help"), error.help())
+        });
+        Error(attributes.err().unwrap_or(raised))
+    }
+}
+
+/// A reservation that is not granted; one that does not fit has the attributes `at`, `deadline`,
+/// `rate` and `bucket`.
+impl From<RequestError> for Error {
+    fn from(error: RequestError) -> Error {
+        let no_room = match error {
+            RequestError::Plan(error) => return error.into(),
+            RequestError::NoRoom(no_room) => no_room,
+            error => return Error(LaxityError::new_err(error.to_string())),
+        };
+        let NoRoom { at_ns, reasons, offer, .. } = *no_room;
+        let raised = NoRoomError::new_err(words::statement(&reasons));
+        let attributes = Python::attach(|py| {
+            let value = raised.value(py);
+            value.setattr(intern!(py, "at"), at_ns)?;
+            value.setattr(intern!(py, "deadline"), offer.deadline_ns)?;
+            value.setattr(intern!(py, "rate"), offer.rate_bps)?;
+            value.setattr(intern!(py, "bucket"), offer.bucket_bytes)
         });
         Error(attributes.err().unwrap_or(raised))
     }

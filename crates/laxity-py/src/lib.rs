@@ -3,6 +3,7 @@
 //! of its own in Python is in `python/laxity`.
 
 mod analysis;
+mod book;
 mod causes;
 mod choices;
 mod columns;
@@ -30,11 +31,13 @@ mod _laxity {
     #[pymodule_export]
     use super::analysis::{explain, fit, limits, why, worst_case};
     #[pymodule_export]
+    use super::book::Book;
+    #[pymodule_export]
     use super::causes::causes;
     #[pymodule_export]
     use super::choices::Choices;
     #[pymodule_export]
-    use super::errors::{ContractError, FileError, LaxityError, PlanError};
+    use super::errors::{ContractError, FileError, LaxityError, NoRoomError, PlanError};
     #[pymodule_export]
     use super::format::{cell, label, plain, promises, styles, unit};
     #[pymodule_export]

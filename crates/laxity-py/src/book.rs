@@ -1,0 +1,114 @@
+//! What is promised on a link.
+
+use laxity::reserve::bookings::{Period, State};
+use laxity::units::Nanos;
+use laxity_answers::reservations::{self, Request};
+use laxity_plan::edit::ClassKeys;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::errors::Result;
+use crate::plan::Plan;
+use crate::text;
+
+/// The reservations of a plan's link.
+#[pyclass(module = "laxity._laxity")]
+#[derive(Clone)]
+pub struct Book {
+    book: reservations::Book,
+    plan: Plan,
+}
+
+#[pymethods]
+impl Book {
+    /// The empty book of a plan.
+    #[new]
+    fn new(py: Python<'_>, plan: &Plan) -> Result<Book> {
+        let Plan { text, name, folder, .. } = plan;
+        let book = py.detach(|| reservations::Book::new(text, name, folder))?;
+        Ok(Book { book, plan: plan.clone() })
+    }
+
+    /// Another one with the same reservations.
+    fn __copy__(&self) -> Book {
+        self.clone()
+    }
+
+    /// Asks for a reservation, whose keys are a table of TOML: what is granted, in JSON.
+    fn admit(
+        &mut self,
+        py: Python<'_>,
+        now: u64,
+        name: String,
+        keys: &str,
+        start: Option<u64>,
+        end: Option<u64>,
+        commit_by: Option<u64>,
+    ) -> Result<String> {
+        let keys: ClassKeys = keys.parse()?;
+        let from = Nanos(start.unwrap_or(now));
+        let period = Period { from, until: end.map(Nanos) };
+        let request = Request { name, keys, period, commit_by: commit_by.map(Nanos) };
+        let granted = py.detach(|| self.book.request(Nanos(now), request))?;
+        Ok(text::json(&granted))
+    }
+
+    /// Gives a reservation other keys: what is granted, in JSON.
+    fn change(&mut self, py: Python<'_>, now: u64, name: &str, keys: &str) -> Result<String> {
+        let keys: ClassKeys = keys.parse()?;
+        let granted = py.detach(|| self.book.change(Nanos(now), name, keys))?;
+        Ok(text::json(&granted))
+    }
+
+    /// Grants one that was only held.
+    fn commit(&mut self, now: u64, name: &str) -> Result<()> {
+        Ok(self.book.commit(Nanos(now), name)?)
+    }
+
+    /// Gives one another end.
+    fn renew(&mut self, py: Python<'_>, now: u64, name: &str, end: Option<u64>) -> Result<()> {
+        Ok(py.detach(|| self.book.renew(Nanos(now), name, end.map(Nanos)))?)
+    }
+
+    /// Ends one.
+    fn release(&mut self, now: u64, name: &str) -> Result<()> {
+        Ok(self.book.release(Nanos(now), name)?)
+    }
+
+    /// Takes out what is no longer felt. Returns the names.
+    fn expire(&mut self, now: u64) -> Vec<String> {
+        self.book.expire(Nanos(now))
+    }
+
+    /// When something begins, ends or is no longer felt next.
+    fn next_change(&self, now: u64) -> Option<u64> {
+        self.book.next_change(Nanos(now)).map(|Nanos(next)| next)
+    }
+
+    /// All of them, in JSON.
+    fn reservations(&self, now: u64) -> String {
+        let rows = self.book.reservations().filter_map(|(name, booking)| {
+            let state = match booking.state(Nanos(now))? {
+                State::Ahead => "ahead",
+                State::Active if booking.commit_by().is_some() => "held",
+                State::Active => "active",
+                State::Leaving => "leaving",
+            };
+            let Period { from, until } = booking.period();
+            Some(json!({
+                "name": name,
+                "state": state,
+                "start": from.0,
+                "end": until.map(|Nanos(until)| until),
+                "commit_by": booking.commit_by().map(|Nanos(by)| by),
+            }))
+        });
+        text::json(&rows.collect::<Vec<_>>())
+    }
+
+    /// The plan with all that is promised at a time.
+    fn plan(&self, now: u64) -> Result<Plan> {
+        let (plan, text) = self.book.plan(Nanos(now))?;
+        Ok(Plan { plan, text, ..self.plan.clone() })
+    }
+}
