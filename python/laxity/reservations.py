@@ -91,8 +91,9 @@ class Book:
 
         Raises ``NoRoomError``, with what would fit, if it does not fit. The book is then as before.
         """
-        times = [None if time is None else given.whole(key, time) for key, time in (("start", start), ("end", end), ("commit_by", commit_by))]
-        return _granted(self._book.admit(given.whole("now", now), given.word("name", name, "call"), _keys(contract), *times))
+        asked = {"start": start, "end": end, "commit_by": commit_by}
+        times = [None if time is None else given.whole(key, time) for key, time in asked.items()]
+        return _granted(self._book.admit(given.whole("now", now), given.word("name", name, "call"), _keys(contract), times))
 
     def change(self, name: str, contract: Class | Mapping[str, Any], *, now: int = 0) -> Granted:
         """Gives a reservation other keys from now on. There has to be room for the old ones, too, until what was sent is

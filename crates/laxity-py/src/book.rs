@@ -34,18 +34,18 @@ impl Book {
         self.clone()
     }
 
-    /// Asks for a reservation, whose keys are a table of TOML: what is granted, in JSON.
+    /// Asks for a reservation, whose keys are a table of TOML. It has a start, an end and a time by
+    /// which it is to be committed, or not. Returns what is granted, in JSON.
     fn admit(
         &mut self,
         py: Python<'_>,
         now: u64,
         name: String,
         keys: &str,
-        start: Option<u64>,
-        end: Option<u64>,
-        commit_by: Option<u64>,
+        times: [Option<u64>; 3],
     ) -> Result<String> {
         let keys: ClassKeys = keys.parse()?;
+        let [start, end, commit_by] = times;
         let from = Nanos(start.unwrap_or(now));
         let period = Period { from, until: end.map(Nanos) };
         let request = Request { name, keys, period, commit_by: commit_by.map(Nanos) };
