@@ -165,17 +165,21 @@ fn without_a_file_none_are_taken() {
 }
 
 /// Calls that come and go beside a flood. Each is granted exactly if `laxity check` admits the plan
-/// with it, and no packet of one that is granted takes longer than its bound.
+/// with it, and no packet of one that is granted takes longer than its bound. With `LAXITY_WHOLE`
+/// these are 300 calls within a minute.
 #[test]
 fn calls_beside_a_flood() {
     let folder = Folder::with_plan(PLAN);
     let Some(link) = start(&folder) else { return };
+    let (calls, every) =
+        if is_whole() { (300, Duration::from_millis(200)) } else { (48, Duration::ZERO) };
+    let mut draw = Pcg64::seed_from_u64(11);
     let (ports, is_over) = (RwLock::new(Vec::<u16>::new()), AtomicBool::new(false));
     let socket = |port: u16| {
         let at = SocketAddr::from(([10, 0, 0, 1], port));
         link.hosts[0].run(|| UdpSocket::bind(at).unwrap()).unwrap()
     };
-    let (flood, calls) = (socket(7000), socket(7001));
+    let (flood, talk) = (socket(7000), socket(7001));
     thread::scope(|scope| {
         let _over = SetAtEnd(&is_over);
         scope.spawn(|| {
@@ -191,20 +195,25 @@ fn calls_beside_a_flood() {
                 // Two packets at once in 40 ms: 102 kbit/s of 200.
                 for port in ports.read().unwrap().iter() {
                     let to = SocketAddr::from(([10, 0, 0, 2], *port));
-                    (0..2).for_each(|_| drop(calls.send_to(&[0; 200], to)));
+                    (0..2).for_each(|_| drop(talk.send_to(&[0; 200], to)));
                 }
                 thread::sleep(Duration::from_millis(40));
             }
         });
-        let mut granted = BTreeMap::new();
-        let mut refused = 0;
-        for number in 0..44u16 {
-            let (name, port) = (format!("call-{number:02}"), 5100 + number);
-            if number == 40 {
-                for name in ["call-03", "call-07", "call-20"] {
-                    ports.write().unwrap().retain(|port| Some(port) != granted.get(name));
-                    ask(&folder, &["release", name]).printed(0);
-                    granted.remove(name);
+        let (mut granted, begun) = (BTreeMap::new(), Instant::now());
+        let (mut refused, mut in_vain) = (0, 0);
+        for number in 0..calls {
+            thread::sleep((every * number.into()).saturating_sub(begun.elapsed()));
+            let (name, port) = (format!("call-{number:03}"), 5100 + number);
+            // A link that is full is asked three times, and then some calls end.
+            if in_vain == 3 {
+                in_vain = 0;
+                for _ in 0..draw.random_range(1..5) {
+                    let ends = draw.random_range(0..granted.len());
+                    let name: String = granted.keys().nth(ends).cloned().unwrap();
+                    let port = granted.remove(&name);
+                    ports.write().unwrap().retain(|other| Some(*other) != port);
+                    ask(&folder, &["release", &name]).printed(0);
                 }
                 let begun = Instant::now();
                 while !reserved(&folder, "leaving").is_empty() {
@@ -221,6 +230,7 @@ fn calls_beside_a_flood() {
             } else {
                 granted.remove(&name);
                 refused += 1;
+                in_vain += 1;
             }
         }
         assert!(refused > 2 && granted.len() > 10, "{refused} refused, {} granted", granted.len());
@@ -228,6 +238,10 @@ fn calls_beside_a_flood() {
     });
     let printed = link.end();
     assert!(printed.contains("Every packet kept its bound"), "{printed}");
+}
+
+fn is_whole() -> bool {
+    std::env::var_os("LAXITY_WHOLE").is_some()
 }
 
 /// How `laxity check` ends of a plan with these calls.
@@ -249,7 +263,7 @@ fn check(folder: &Folder, calls: &BTreeMap<String, u16>) -> Option<i32> {
 /// not. What nobody had an answer to may be either.
 #[test]
 fn kills_lose_nothing_and_bring_nothing_back() {
-    let kills = if std::env::var_os("LAXITY_WHOLE").is_some() { 1000 } else { 8 };
+    let kills = if is_whole() { 1000 } else { 8 };
     let folder = Folder::with_plan(PLAN);
     let mut draw = Pcg64::seed_from_u64(4);
     let (mut promised, mut number) = (BTreeSet::<String>::new(), 0);
