@@ -15,6 +15,7 @@ use crate::police::{Meter, TokenBucket};
 use crate::sched::Edf;
 use crate::sched::edf::{Assign, BestEffort};
 use crate::scheduler::{DropReason, Scheduler};
+use crate::testing::rounds;
 use crate::units::{Bytes, Nanos, Rate};
 
 /// A byte takes a microsecond.
@@ -170,7 +171,7 @@ fn lateness(flows: &[Flow], draw: &mut Pcg64) -> Option<Nanos> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(rounds(200, 50_000)))]
 
     #[test]
     fn no_promise_is_broken_while_flows_come_and_go(seed: u64) {

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use super::{EdfBook, Refusal};
 use crate::admit::edf::{RealTime, System};
 use crate::curve::Curve;
-use crate::testing::{Proportions, any_class, systems};
+use crate::testing::{Proportions, any_class, rounds, systems};
 use crate::units::Nanos;
 
 /// What is asked of a book.
@@ -32,7 +32,8 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    // All of them have a million answers, and hundreds of thousands at the edge.
+    #![proptest_config(ProptestConfig::with_cases(rounds(128, 100_000)))]
 
     /// Every answer is that of the test of the whole link, and so is every bound.
     #[test]
