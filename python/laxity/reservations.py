@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _laxity, given, toml
+from ._laxity import LaxityError
 from .plans import Plan
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class Book:
     """What is promised on the link of a plan, as ``laxity live --reservations`` keeps it.
 
     A reservation is one more class of the plan. It is granted exactly if ``Plan.check`` admits the plan with it and with
-    all else that is promised, then and later. Times are nanoseconds of any clock of yours, and never go back.
+    all else that is promised, then and later. Times are nanoseconds of any clock of yours, and never go back. What has
+    ended is forgotten when ``expire`` is called. A book can be copied, not pickled.
 
     >>> import laxity as lx
     >>> plan = lx.Plan(link={"rate": "20mbit"}, scheduler={"kind": "edf"}, classes={"rest": {}})
@@ -68,13 +69,19 @@ class Book:
     def __init__(self, plan: Plan) -> None:
         if not isinstance(plan, Plan):
             raise TypeError(f"`plan` is a laxity.Plan, not {type(plan).__name__}")
+        if plan._scheduler or plan._at or plan._plan.put_under:
+            raise LaxityError(f"a book proves what the text of its plan says: write {plan.scheduler!r} into its table `scheduler`")
         self._book = _laxity.Book(plan._plan)
 
     def __copy__(self) -> Book:
         """Another book with the same reservations."""
         made = Book.__new__(Book)
-        made._book = copy(self._book)
+        made._book = self._book.copy()
         return made
+
+    def __deepcopy__(self, _: Any) -> Book:
+        """Another book with the same reservations."""
+        return self.__copy__()
 
     def admit(
         self,

@@ -2,7 +2,7 @@
 
 import heapq
 import random
-from copy import copy
+from copy import copy, deepcopy
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_what_is_offered_fits():
     no_room = refused.value
     assert no_room.at == 0
     for deadline, fits in ((no_room.deadline, True), (no_room.deadline - 1, False)):
-        other = copy(book)
+        other = copy(book) if fits else deepcopy(book)
         if fits:
             other.admit("film", {**film, "deadline": f"{deadline}ns"})
         else:
@@ -81,8 +81,22 @@ def test_reservations_are_held_changed_renewed_and_leave():
         book.release("call", now=free)
     with pytest.raises(lx.PlanError, match="dealine"):
         book.admit("odd", {"dealine": "5ms"}, now=free)
-    with pytest.raises(lx.LaxityError, match="not proved|test"):
+    with pytest.raises(lx.LaxityError, match="fq-codel"):
         lx.Book(link(scheduler="fq-codel"))
+    with pytest.raises(lx.LaxityError, match="write 'drr' into its table"):
+        lx.Book(link().under("drr"))
+
+
+def test_what_is_not_committed_in_time_ends():
+    book = lx.Book(link("2mbit"))
+    book.admit("call", CALL, commit_by=1_000)
+    with pytest.raises(lx.NoRoomError):
+        book.admit("other", CALL, now=999)
+    with pytest.raises(lx.LaxityError, match="no reservation `call`"):
+        book.change("call", CALL, now=1_000)
+    assert [one.state for one in book.reservations(1_000)] == ["leaving"]
+    book.admit("other", CALL, now=10**9)
+    assert [one.name for one in book.reservations(10**9)] == ["other"]
 
 
 def erlang(servers, load):

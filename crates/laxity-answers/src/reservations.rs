@@ -27,7 +27,7 @@ use thiserror::Error;
 
 use crate::Reason;
 use crate::link;
-use crate::network::limits::bisected;
+use crate::network::limits::{MOST, bisected, smallest};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct Request {
 #[schemars(inline)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
 pub struct Granted {
-    /// The name of the class.
+    /// The name of the reservation.
     pub name: String,
     /// No packet that conforms takes longer, in ns; absent if it is promised no delay.
     pub bound_ns: Option<u64>,
@@ -177,6 +177,16 @@ impl Book {
     pub fn change_plan(&mut self, now: Nanos, text: &str) -> Result<(), RequestError> {
         let base = Base::new(text, self.base.name.clone(), self.base.folder.clone())?;
         base.test(&self.together(now), "", now)?;
+        // After a start each has a class of its own name.
+        let named = |(name, booking): (&String, &Booking<Contract>)| Contract {
+            name: name.clone(),
+            ..booking.contract().clone()
+        };
+        let stay = self.reservations().filter(|(_, booking)| {
+            matches!(booking.state(now), Some(State::Ahead | State::Active))
+        });
+        let named: Vec<Contract> = stay.map(named).collect();
+        base.plan(&named.iter().collect::<Vec<_>>(), false)?;
         self.base = base;
         Ok(())
     }
@@ -187,7 +197,7 @@ impl Book {
     /// If it makes no sense or does not fit. The book is then as before.
     pub fn request(&mut self, now: Nanos, request: Request) -> Result<Granted, RequestError> {
         let Request { name, keys, period, commit_by } = request;
-        if self.bookings.iter().count() >= Book::MOST {
+        if self.is_full(now) {
             return Err(RequestError::TooMany);
         }
         if self.of_name(&name).any(|(_, booking)| booking.state(now).is_some()) {
@@ -213,12 +223,15 @@ impl Book {
         name: &str,
         keys: ClassKeys,
     ) -> Result<Granted, RequestError> {
-        if self.bookings.iter().count() >= Book::MOST {
+        if self.is_full(now) {
             return Err(RequestError::TooMany);
         }
         let old = self.last(name);
-        let new = (name.to_string(), old.1 + 1);
-        let contract = Contract { name: format!("{name}#{}", new.1), keys };
+        let class = |revision: u32| format!("{name}#{revision}");
+        let is_free = |revision: &u32| self.of_name(&class(*revision)).next().is_none();
+        let revision = (old.1 + 1..).find(is_free).ok_or(RequestError::TooMany)?;
+        let new = (name.to_string(), revision);
+        let contract = Contract { name: class(revision), keys };
         let class = contract.name.clone();
         let mut test = Test { base: &self.base, newcomer: &class, bound: None };
         let changed = self.bookings.change(now, [&old, &new], contract, &mut test);
@@ -266,8 +279,11 @@ impl Book {
         name: &str,
         until: Option<Nanos>,
     ) -> Result<(), RequestError> {
-        let mut test = Test { base: &self.base, newcomer: name, bound: None };
-        let renewed = self.bookings.renew(now, &self.last(name), until, &mut test);
+        let key = self.last(name);
+        let class = self.bookings.get(&key).map_or("", |booking| &booking.contract().name);
+        let class = class.to_string();
+        let mut test = Test { base: &self.base, newcomer: &class, bound: None };
+        let renewed = self.bookings.renew(now, &key, until, &mut test);
         self.answered(name, renewed)
     }
 
@@ -299,7 +315,7 @@ impl Book {
     /// The plan at a time, and its text.
     ///
     /// # Errors
-    /// Never, if nothing but [`request`](Book::request) has filled the book.
+    /// Never: all that is promised was tested in it.
     pub fn plan(&self, now: Nanos) -> Result<(Plan, String), RequestError> {
         let mut contracts = Vec::new();
         let mut is_settling = false;
@@ -316,6 +332,11 @@ impl Book {
             contracts.push(contract);
         }
         self.base.plan(&contracts.iter().collect::<Vec<_>>(), is_settling)
+    }
+
+    fn is_full(&self, now: Nanos) -> bool {
+        let there = self.bookings.iter().filter(|(_, booking)| booking.state(now).is_some());
+        there.count() >= Book::MOST
     }
 
     fn of_name(&self, name: &str) -> impl Iterator<Item = (&Key, &Booking<Contract>)> {
@@ -432,14 +453,15 @@ impl Admission<Contract> for Test<'_> {
 }
 
 impl Offer {
-    /// What of a class would fit in a plan that is refused with it. The deadline, and under EDF the
-    /// rate, are exact; the rest is to a percent.
+    /// What of a class would fit in a plan that is refused with it: exactly under EDF but for the
+    /// bucket, else to a percent.
     fn new(plan: &Plan, class: usize) -> Offer {
         let search = OfferSearch { plan, class };
         let (deadline_ns, rate_bps) = search
             .edf()
             .unwrap_or_else(|| (search.deadline(), search.largest(1, |line| &mut line.rate.0)));
-        let packet = plan.classes[class].arrival.as_ref().and_then(|arrival| arrival.packet);
+        let arrival = plan.classes[class].arrival.as_ref();
+        let packet = arrival.and_then(|arrival| arrival.packet.max(arrival.shortest));
         let least = packet.map_or(1, |Bytes(packet)| packet);
         let bucket_bytes = search.largest(least, |line| &mut line.bucket.0);
         Offer { deadline_ns, rate_bps, bucket_bytes }
@@ -466,12 +488,17 @@ impl OfferSearch<'_> {
         Some((deadline, system.highest_admitted_rate(k).map(|Rate(rate)| rate)))
     }
 
-    /// The shortest deadline where bounds do not depend on it.
+    /// The shortest deadline. Bounds may depend on it.
     fn deadline(self) -> Option<u64> {
-        self.plan.classes[self.class].deadline?;
+        let Nanos(asked) = self.plan.classes[self.class].deadline?;
+        let fits = |deadline| self.fits(|class| class.deadline = Some(Nanos(deadline)));
         let relaxed = self.with(|class| class.deadline = None);
-        let bound = link::Admission::test(&relaxed)?.bounds[self.class].ok()?;
-        self.fits(|class| class.deadline = Some(bound)).then_some(bound.0)
+        let bound = link::Admission::test(&relaxed).and_then(|test| test.bounds[self.class].ok());
+        let bound = bound.map(|Nanos(bound)| bound).filter(|bound| fits(*bound));
+        match bound {
+            Some(bound) if !fits(bound.saturating_sub(1)) => Some(bound),
+            known => smallest(known, asked..=asked.saturating_mul(MOST), fits),
+        }
     }
 
     /// The largest value of a part of its slowest token bucket, below what was asked for.

@@ -33,7 +33,7 @@ use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
     frames_for, secret,
 };
-use crate::reservations::{self, Answer, Desk, Explain, Order};
+use crate::reservations::{self, Answer, Desk, Explain, Order, Why};
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, NodeWiring};
 use crate::status::Status;
@@ -441,7 +441,15 @@ impl Prove for Proving {
     fn order(&mut self, order: Order) -> (Option<Self::Next>, Answer) {
         let Some((_, desk)) = &mut self.desk else { return (None, Answer::none_taken()) };
         let (is_changed, answer) = desk.order(order);
-        (is_changed.then(|| self.present()), answer)
+        if !is_changed {
+            return (None, answer);
+        }
+        let next = self.present();
+        if let (Some(Err(why)), Some((_, desk))) = (next.first(), &mut self.desk) {
+            desk.take_back();
+            return (None, Answer::refused(Why::Unavailable, why.clone()));
+        }
+        (Some(next), answer)
     }
 
     fn patience(&self) -> Option<Duration> {

@@ -68,7 +68,7 @@ pub enum Order {
 #[schemars(inline)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever asks")]
 pub struct Wish {
-    /// The name of the class.
+    /// Its name, and that of its class.
     pub name: String,
     /// Its keys, in the words of plans.
     #[schemars(with = "openapi::ClassKeys")]
@@ -92,6 +92,9 @@ pub enum Answer {
     /// A reservation is granted, or held.
     #[schemars(title = "Granted")]
     Granted(Granted),
+    /// A reservation has another class from now on.
+    #[schemars(title = "Changed")]
+    Changed(Granted),
     /// It is done.
     #[schemars(title = "Done")]
     Done,
@@ -111,6 +114,7 @@ impl Answer {
     pub(crate) fn name(&self) -> Option<&'static str> {
         match self {
             Answer::Granted(_) => Some("granted"),
+            Answer::Changed(_) => Some("changed"),
             Answer::Done => Some("done"),
             Answer::Listed { .. } => None,
             Answer::Refused(refused) => Some(refused.reason.name()),
@@ -179,7 +183,7 @@ impl Why {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever asked")]
 pub struct Reservation {
-    /// The name of the class.
+    /// Its name.
     pub name: String,
     /// Where it stands.
     pub state: Stage,

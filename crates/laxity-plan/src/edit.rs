@@ -60,7 +60,9 @@ pub enum EditError {
     #[error("these are no keys of a class: {0}")]
     NoKeys(String),
     /// Classes are not in tables, so that no others can be put before them.
-    #[error("the plan has no class in a table `[class.NAME]`, before which others could stand")]
+    #[error(
+        "the plan has no classes in tables such as `[class.NAME]`, before which others could stand"
+    )]
     NoTables,
     /// There is a class of a name.
     #[error("there is a class `{0}` already")]

@@ -1,9 +1,12 @@
 //! What is promised on a link.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use laxity::reserve::bookings::{Period, State};
 use laxity::units::Nanos;
-use laxity_answers::reservations::{self, Request};
+use laxity_answers::reservations::{self, Request, RequestError};
 use laxity_plan::edit::ClassKeys;
+use laxity_report::words;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -12,11 +15,16 @@ use crate::plan::Plan;
 use crate::text;
 
 /// The reservations of a plan's link.
-#[pyclass(module = "laxity._laxity")]
-#[derive(Clone)]
+#[pyclass(frozen, module = "laxity._laxity")]
 pub struct Book {
-    book: reservations::Book,
+    book: Mutex<reservations::Book>,
     plan: Plan,
+}
+
+impl Book {
+    fn book(&self) -> MutexGuard<'_, reservations::Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[pymethods]
@@ -25,19 +33,24 @@ impl Book {
     #[new]
     fn new(py: Python<'_>, plan: &Plan) -> Result<Book> {
         let Plan { text, name, folder, .. } = plan;
-        let book = py.detach(|| reservations::Book::new(text, name, folder))?;
-        Ok(Book { book, plan: plan.clone() })
+        let book = match py.detach(|| reservations::Book::new(text, name, folder)) {
+            Err(RequestError::NoRoom(refused)) => {
+                return Err(words::statement(&refused.reasons).into());
+            }
+            made => made?,
+        };
+        Ok(Book { book: Mutex::new(book), plan: plan.clone() })
     }
 
     /// Another one with the same reservations.
-    fn __copy__(&self) -> Book {
-        self.clone()
+    fn copy(&self) -> Book {
+        Book { book: Mutex::new(self.book().clone()), plan: self.plan.clone() }
     }
 
     /// Asks for a reservation, whose keys are a table of TOML. It has a start, an end and a time by
     /// which it is to be committed, or not. Returns what is granted, in JSON.
     fn admit(
-        &mut self,
+        &self,
         py: Python<'_>,
         now: u64,
         name: String,
@@ -49,45 +62,48 @@ impl Book {
         let from = Nanos(start.unwrap_or(now));
         let period = Period { from, until: end.map(Nanos) };
         let request = Request { name, keys, period, commit_by: commit_by.map(Nanos) };
-        let granted = py.detach(|| self.book.request(Nanos(now), request))?;
+        let granted = py.detach(|| self.book().request(Nanos(now), request))?;
         Ok(text::json(&granted))
     }
 
     /// Gives a reservation other keys: what is granted, in JSON.
-    fn change(&mut self, py: Python<'_>, now: u64, name: &str, keys: &str) -> Result<String> {
+    fn change(&self, py: Python<'_>, now: u64, name: &str, keys: &str) -> Result<String> {
         let keys: ClassKeys = keys.parse()?;
-        let granted = py.detach(|| self.book.change(Nanos(now), name, keys))?;
+        let granted = py.detach(|| self.book().change(Nanos(now), name, keys))?;
         Ok(text::json(&granted))
     }
 
     /// Grants one that was only held.
-    fn commit(&mut self, now: u64, name: &str) -> Result<()> {
-        Ok(self.book.commit(Nanos(now), name)?)
+    fn commit(&self, now: u64, name: &str) -> Result<()> {
+        Ok(self.book().commit(Nanos(now), name)?)
     }
 
     /// Gives one another end.
-    fn renew(&mut self, py: Python<'_>, now: u64, name: &str, end: Option<u64>) -> Result<()> {
-        Ok(py.detach(|| self.book.renew(Nanos(now), name, end.map(Nanos)))?)
+    fn renew(&self, py: Python<'_>, now: u64, name: &str, end: Option<u64>) -> Result<()> {
+        Ok(py.detach(|| self.book().renew(Nanos(now), name, end.map(Nanos)))?)
     }
 
     /// Ends one.
-    fn release(&mut self, now: u64, name: &str) -> Result<()> {
-        Ok(self.book.release(Nanos(now), name)?)
+    fn release(&self, now: u64, name: &str) -> Result<()> {
+        Ok(self.book().release(Nanos(now), name)?)
     }
 
     /// Takes out what is no longer felt. Returns the names.
-    fn expire(&mut self, now: u64) -> Vec<String> {
-        self.book.expire(Nanos(now))
+    fn expire(&self, now: u64) -> Vec<String> {
+        self.book().expire(Nanos(now))
     }
 
     /// When something begins, ends or is no longer felt next.
     fn next_change(&self, now: u64) -> Option<u64> {
-        self.book.next_change(Nanos(now)).map(|Nanos(next)| next)
+        self.book().next_change(Nanos(now)).map(|Nanos(next)| next)
     }
 
     /// All of them, in JSON.
     fn reservations(&self, now: u64) -> String {
-        let rows = self.book.reservations().filter_map(|(name, booking)| {
+        let mut book = self.book().clone();
+        // What was not committed in time has ended.
+        book.expire(Nanos(now));
+        let rows = book.reservations().filter_map(|(name, booking)| {
             let state = match booking.state(Nanos(now))? {
                 State::Ahead => "ahead",
                 State::Active if booking.commit_by().is_some() => "held",
@@ -108,7 +124,7 @@ impl Book {
 
     /// The plan with all that is promised at a time.
     fn plan(&self, now: u64) -> Result<Plan> {
-        let (plan, text) = self.book.plan(Nanos(now))?;
+        let (plan, text) = self.book().plan(Nanos(now))?;
         Ok(Plan { plan, text, ..self.plan.clone() })
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
         if observer.listens() {
             self.simulation(&stage, scheduler, observer)?.through(progress, |_, _| {})
         } else {
-            // A type that networks do not have: code with one caller is inlined, in both.
+            // This type has a compiled copy of its own, so that what it calls is inlined.
             self.simulation(&stage, scheduler, ((), ()))?.through(progress, |_, _| {})
         }
     }

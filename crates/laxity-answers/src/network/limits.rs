@@ -83,7 +83,7 @@ pub struct ClassLimit {
 pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 
 /// The largest multiple of a value of the plan that is tried.
-const MOST: u64 = 64;
+pub(crate) const MOST: u64 = 64;
 
 impl Limits {
     /// What each part of a network of queues could be, with everything else as it is; `None` if
@@ -381,7 +381,7 @@ impl<'a> Standing<'a> {
 
 /// The smallest value that holds, to a percent, if the most does: what holds goes on holding above,
 /// and may be known to do so from `known` on.
-fn smallest(
+pub(crate) fn smallest(
     known: Option<u64>,
     range: RangeInclusive<u64>,
     holds: impl Fn(u64) -> bool,

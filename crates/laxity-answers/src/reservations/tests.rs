@@ -81,6 +81,8 @@ fn a_contract_changes_and_what_is_queued_keeps_its_own() {
     let again = book.request(free, call("a", CALL, NOW));
     assert!(matches!(again, Err(RequestError::Exists(_))));
     assert!(matches!(book.change(free, "b", CALL.parse().unwrap()), Err(RequestError::Unknown(_))));
+    let other_plan = plan("kind = 'edf'").replace("[class.rest]", "[class.a]\n[class.rest]");
+    assert!(book.change_plan(free, &other_plan).is_err(), "after a start it is `a` again");
     let too_much = CALL.replace("10kB", "40kB").parse().unwrap();
     assert!(matches!(book.change(free, "a", too_much), Err(RequestError::NoRoom(_))));
     book.change(free, "a", CALL.parse().unwrap()).unwrap();
@@ -115,11 +117,14 @@ fn an_offer_fits_and_hardly_more_does() {
         ("drr", "weight = 1\n"),
         ("qfq", "weight = 1\n"),
         ("priority", "level = 1\n"),
+        ("priority", ""),
+        ("hfsc", ""),
     ] {
         let text = plan(&format!("kind = '{scheduler}'"));
         let text = match scheduler {
             "edf" => text.replace("weight = 1\n", ""),
-            "priority" => text.replace("weight = 1", "level = 0"),
+            "priority" if !share.is_empty() => text.replace("weight = 1", "level = 0"),
+            "priority" | "hfsc" => text.replace("weight = 1\n", ""),
             _ => text,
         };
         let book = Book::new(&text, "plan.toml", Path::new("")).unwrap();
@@ -135,8 +140,13 @@ fn an_offer_fits_and_hardly_more_does() {
         };
         let Offer { deadline_ns, bucket_bytes, .. } = no_room.offer;
         let deadline = deadline_ns.expect(scheduler);
+        let less = if share.is_empty() && scheduler != "edf" {
+            deadline - deadline / 50
+        } else {
+            deadline - 1
+        };
         assert!(fits(part(&keys, "12ms", format!("{deadline}ns"))), "{scheduler}: {deadline}");
-        assert!(!fits(part(&keys, "12ms", format!("{}ns", deadline - 1))), "{scheduler}");
+        assert!(!fits(part(&keys, "12ms", format!("{less}ns"))), "{scheduler}: {deadline}");
         let bucket = bucket_bytes.expect(scheduler);
         assert!(fits(part(&keys, "40kB", format!("{bucket}b"))), "{scheduler}: {bucket}");
         let more = bucket + bucket / 50 + 1;

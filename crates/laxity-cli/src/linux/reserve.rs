@@ -95,13 +95,15 @@ fn carry_out(instance: &Instance, order: &Order, json: bool) -> Result<Promises,
             Why::Unavailable => Err(Failure::system(message)),
             _ => Ok(Promises::Broken),
         },
-        Answer::Granted(_) | Answer::Done | Answer::Listed { .. } => Ok(Promises::Kept),
+        Answer::Granted(_) | Answer::Changed(_) | Answer::Done | Answer::Listed { .. } => {
+            Ok(Promises::Kept)
+        }
     }
 }
 
 fn text(answer: &Answer, order: &Order) -> String {
     match answer {
-        Answer::Granted(granted) => {
+        Answer::Granted(granted) | Answer::Changed(granted) => {
             let bound = granted.bound_ns.map(|bound| {
                 format!("no packet takes longer than {}", quantity::time(bound as f64))
             });

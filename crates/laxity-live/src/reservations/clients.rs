@@ -180,6 +180,10 @@ impl Client {
                 granted.name = self.own(&granted.name).unwrap_or_default().to_string();
                 Answer::Granted(granted)
             }
+            Answer::Changed(mut changed) => {
+                changed.name = self.own(&changed.name).unwrap_or_default().to_string();
+                Answer::Changed(changed)
+            }
             Answer::Listed { reservations } => {
                 let own = |reservation: Reservation| {
                     let name = self.own(&reservation.name)?.to_string();

@@ -33,6 +33,8 @@ pub(crate) struct Desk {
     /// When the plan that was made last is to be another one by itself.
     due: Option<Nanos>,
     board: PromisedBoard,
+    /// The book before the last order, and the reservation that it changed.
+    before: Option<(Book, String)>,
 }
 
 /// The time since 1970 when it began, and from then on that of a clock that nobody sets.
@@ -80,7 +82,8 @@ impl Desk {
             requests.push(Request { name: name.clone(), keys, period, commit_by });
         }
         book.restore(time.now(), requests).map_err(|error| refused(&error))?;
-        Ok(Desk { book, journal, explain, time, due: None, board: PromisedBoard::default() })
+        let board = PromisedBoard::default();
+        Ok(Desk { book, journal, explain, time, due: None, board, before: None })
     }
 
     /// The plan with all that is promised now. Its file is at a path.
@@ -155,7 +158,17 @@ impl Desk {
             let why = format!("{}: {error}", self.journal.path().display());
             return (false, Answer::refused(Why::Unavailable, why));
         }
+        self.before = Some((before, name));
         (true, answer)
+    }
+
+    /// Undoes the last order, since the plan with it cannot be followed.
+    pub(crate) fn take_back(&mut self) {
+        if let Some((before, name)) = self.before.take() {
+            self.book = before;
+            // Where the disk refuses, what it says is promised after the next start.
+            let _ = self.note(self.time.now(), &name);
+        }
     }
 
     fn reserve(&mut self, now: Nanos, wish: Wish) -> Result<(String, Answer), RequestError> {
@@ -175,7 +188,7 @@ impl Desk {
         class: &Map<String, Value>,
     ) -> Result<(String, Answer), RequestError> {
         let granted = self.book.change(now, &name, keys(class)?)?;
-        Ok((name, Answer::Granted(granted)))
+        Ok((name, Answer::Changed(granted)))
     }
 
     /// Notes on disk what a reservation is now.
@@ -197,7 +210,7 @@ impl Desk {
 
     fn reservations(&self, now: Nanos) -> Vec<Reservation> {
         let reservations = self.book.reservations().filter_map(|(name, booking)| {
-            let held = booking.commit_by().filter(|by| *by > now);
+            let held = booking.held_until(now);
             let state = match booking.state(now)? {
                 State::Ahead => Stage::Ahead,
                 State::Active if held.is_some() => Stage::Held,

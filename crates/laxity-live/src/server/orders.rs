@@ -55,7 +55,13 @@ pub(super) async fn by_client(
         Ok(order) => client.order(order),
         Err(why) => return written(&reservations::Answer::refused(Why::Senseless, why)),
     };
-    if matches!(order, Order::Reserve(_)) && held(sight, client).await? >= client.most() {
+    // What is changed leaves a class behind for a moment.
+    let most = match order {
+        Order::Reserve(_) => client.most(),
+        Order::Change { .. } => client.most().saturating_add(1),
+        _ => usize::MAX,
+    };
+    if most < usize::MAX && held(sight, client).await? >= most {
         let why = format!("you have {} reservations already", client.most());
         return written(&reservations::Answer::refused(Why::TooMany, why));
     }

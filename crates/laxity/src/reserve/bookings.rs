@@ -110,6 +110,11 @@ impl<C> Booking<C> {
         self.commit_by
     }
 
+    /// Until when it has to be committed, if it is still to be at a time.
+    pub fn held_until(&self, now: Nanos) -> Option<Nanos> {
+        self.commit_by.filter(|by| *by > now)
+    }
+
     /// Where it stands at a time; `None` when it no longer occupies the link.
     pub fn state(&self, now: Nanos) -> Option<State> {
         if !self.occupies(now) {
@@ -203,11 +208,7 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
     /// # Errors
     /// [`Unknown`](Refusal::Unknown) if there is none, or its time to be committed is over.
     pub fn commit<E>(&mut self, now: Nanos, name: &K) -> Result<(), Refusal<E>> {
-        let booking = self.unended(now, name).ok_or(Refusal::Unknown)?;
-        if booking.commit_by.is_some_and(|by| by <= now) {
-            return Err(Refusal::Unknown);
-        }
-        booking.commit_by = None;
+        self.unended(now, name).ok_or(Refusal::Unknown)?.commit_by = None;
         Ok(())
     }
 
@@ -270,6 +271,16 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
     /// Time has come to `now`: what was held and not committed ends, and what no longer occupies
     /// the link is taken out. Returns the names of the latter.
     pub fn expire(&mut self, now: Nanos) -> Vec<K> {
+        self.lapse(now);
+        let gone =
+            |(name, booking): (&K, &Booking<C>)| booking.state(now).is_none().then(|| name.clone());
+        let gone: Vec<K> = self.bookings.iter().filter_map(gone).collect();
+        gone.iter().for_each(|name| drop(self.bookings.remove(name)));
+        gone
+    }
+
+    /// What was held and not committed by now ends.
+    fn lapse(&mut self, now: Nanos) {
         for booking in self.bookings.values_mut() {
             if let Some(by) = booking.commit_by.filter(|by| *by <= now) {
                 let end = by.max(booking.from);
@@ -277,11 +288,6 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
                 booking.commit_by = None;
             }
         }
-        let gone =
-            |(name, booking): (&K, &Booking<C>)| booking.state(now).is_none().then(|| name.clone());
-        let gone: Vec<K> = self.bookings.iter().filter_map(gone).collect();
-        gone.iter().for_each(|name| drop(self.bookings.remove(name)));
-        gone
     }
 
     /// When something begins, ends or expires next, after `now`.
@@ -304,7 +310,8 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
 
     fn unended(&mut self, now: Nanos, name: &K) -> Option<&mut Booking<C>> {
         let booking = self.bookings.get_mut(name)?;
-        booking.until.is_none_or(|until| now < until).then_some(booking)
+        let is_over = |end: Option<Nanos>| end.is_some_and(|end| end <= now);
+        (!is_over(booking.until) && !is_over(booking.commit_by)).then_some(booking)
     }
 
     /// Makes a change if all bookings fit then whenever one begins.
@@ -315,6 +322,7 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         change: impl FnOnce(&mut BTreeMap<K, Booking<C>>),
     ) -> Result<(), Refusal<A::Error>> {
         let mut changed = self.clone();
+        changed.lapse(now);
         change(&mut changed.bookings);
         // What is promised beside more takes longer to clear, and may so meet what begins later.
         while changed.test_all(now, admission)? {}

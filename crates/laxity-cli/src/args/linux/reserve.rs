@@ -22,7 +22,7 @@ Examples: laxity reserve call-7 --match 'udp dport 5004' --deadline 10ms --bucke
 
 Guide: docs/reservations.md")]
 pub(crate) struct Reserve {
-    /// The name of the class.
+    /// Its name, and that of its class.
     pub name: String,
     /// The delay that it is promised.
     #[arg(long, value_name = "TIME")]
@@ -76,7 +76,7 @@ because of what it sent.
 
 Example: laxity release call-7")]
 pub(crate) struct Release {
-    /// The name of the class.
+    /// Its name.
     pub name: String,
     #[command(flatten)]
     pub instance: Instance,

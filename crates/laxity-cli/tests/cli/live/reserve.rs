@@ -117,6 +117,11 @@ fn a_contract_changes_while_packets_pass() {
 
     let refused = change("extra", "90kB").printed(1);
     assert!(refused.contains("It is refused: "), "{refused}");
+    // Only a host knows marks: a plan with them cannot be followed here.
+    let marked = ["reserve", "extra", "--match", "mark 7", "--change"];
+    let unfollowed = ask(&folder, &[&marked[..], &CALL].concat());
+    assert_eq!(unfollowed.code, Some(3), "{}{}", unfollowed.stdout, unfollowed.stderr);
+    assert_eq!(reserved(&folder, "active"), names(&["extra"]));
     let unknown = change("other", "900b").printed(1);
     assert!(unknown.contains("there is no reservation `other`"), "{unknown}");
     link.pass(0, 6001, 10);
