@@ -183,7 +183,7 @@ impl Book {
             ..booking.contract().clone()
         };
         let stay = self.reservations().filter(|(_, booking)| {
-            matches!(booking.state(now), Some(State::Ahead | State::Active))
+            matches!(booking.state(now), Some(State::Ahead | State::Held | State::Active))
         });
         let named: Vec<Contract> = stay.map(named).collect();
         base.plan(&named.iter().collect::<Vec<_>>(), false)?;
@@ -322,7 +322,7 @@ impl Book {
         for (_, booking) in self.bookings.iter() {
             let mut contract = booking.contract().clone();
             match booking.state(now) {
-                Some(State::Active) => {}
+                Some(State::Held | State::Active) => {}
                 Some(State::Leaving) => {
                     contract.keys.set("match", NOTHING)?;
                     is_settling = true;
@@ -351,7 +351,7 @@ impl Book {
     /// What occupies the link at a time.
     fn together(&self, now: Nanos) -> Vec<&Contract> {
         let occupies = |booking: &Booking<Contract>| {
-            matches!(booking.state(now), Some(State::Active | State::Leaving))
+            matches!(booking.state(now), Some(State::Held | State::Active | State::Leaving))
         };
         let bookings = self.bookings.iter().filter(|(_, booking)| occupies(booking));
         bookings.map(|(_, booking)| booking.contract()).collect()

@@ -8,6 +8,7 @@ mod journal;
 mod openapi;
 mod words;
 
+use laxity::reserve::bookings::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -195,6 +196,17 @@ pub struct Reservation {
     pub until_ns: Option<u64>,
     /// Until when it is held.
     pub held_until_ns: Option<u64>,
+}
+
+impl From<State> for Stage {
+    fn from(state: State) -> Self {
+        match state {
+            State::Ahead => Stage::Ahead,
+            State::Held => Stage::Held,
+            State::Active => Stage::Active,
+            State::Leaving => Stage::Leaving,
+        }
+    }
 }
 
 impl Stage {

@@ -106,7 +106,7 @@ impl Book {
         let rows = book.reservations().filter_map(|(name, booking)| {
             let state = match booking.state(Nanos(now))? {
                 State::Ahead => "ahead",
-                State::Active if booking.commit_by().is_some() => "held",
+                State::Held => "held",
                 State::Active => "active",
                 State::Leaving => "leaving",
             };

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use laxity_answers::reservations::Granted;
 use serde::Deserialize;
 use thiserror::Error;
 use tokio::sync::{Mutex, MutexGuard};
@@ -176,14 +177,8 @@ impl Client {
     /// An answer with the names that the client has given, and nothing of others.
     pub(crate) fn answer(&self, answer: Answer) -> Answer {
         match answer {
-            Answer::Granted(mut granted) => {
-                granted.name = self.own(&granted.name).unwrap_or_default().to_string();
-                Answer::Granted(granted)
-            }
-            Answer::Changed(mut changed) => {
-                changed.name = self.own(&changed.name).unwrap_or_default().to_string();
-                Answer::Changed(changed)
-            }
+            Answer::Granted(granted) => Answer::Granted(self.own_granted(granted)),
+            Answer::Changed(changed) => Answer::Changed(self.own_granted(changed)),
             Answer::Listed { reservations } => {
                 let own = |reservation: Reservation| {
                     let name = self.own(&reservation.name)?.to_string();
@@ -193,6 +188,11 @@ impl Client {
             }
             Answer::Done | Answer::Refused(_) => answer,
         }
+    }
+
+    fn own_granted(&self, granted: Granted) -> Granted {
+        let name = self.own(&granted.name).unwrap_or_default().to_string();
+        Granted { name, ..granted }
     }
 
     fn own<'a>(&self, class: &'a str) -> Option<&'a str> {

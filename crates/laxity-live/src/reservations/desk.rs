@@ -211,12 +211,7 @@ impl Desk {
     fn reservations(&self, now: Nanos) -> Vec<Reservation> {
         let reservations = self.book.reservations().filter_map(|(name, booking)| {
             let held = booking.held_until(now);
-            let state = match booking.state(now)? {
-                State::Ahead => Stage::Ahead,
-                State::Active if held.is_some() => Stage::Held,
-                State::Active => Stage::Active,
-                State::Leaving => Stage::Leaving,
-            };
+            let state = Stage::from(booking.state(now)?);
             Some(Reservation {
                 name: name.clone(),
                 state,

@@ -57,11 +57,13 @@ pub(super) async fn by_client(
     };
     // What is changed leaves a class behind for a moment.
     let most = match order {
-        Order::Reserve(_) => client.most(),
-        Order::Change { .. } => client.most().saturating_add(1),
-        _ => usize::MAX,
+        Order::Reserve(_) => Some(client.most()),
+        Order::Change { .. } => Some(client.most().saturating_add(1)),
+        _ => None,
     };
-    if most < usize::MAX && held(sight, client).await? >= most {
+    if let Some(most) = most
+        && held(sight, client).await? >= most
+    {
         let why = format!("you have {} reservations already", client.most());
         return written(&reservations::Answer::refused(Why::TooMany, why));
     }

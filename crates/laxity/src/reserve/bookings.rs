@@ -50,6 +50,8 @@ pub struct Period {
 pub enum State {
     /// It has not begun.
     Ahead,
+    /// It may send, and ends unless it is committed in time.
+    Held,
     /// It may send.
     Active,
     /// It may not send any more, and still occupies the link.
@@ -123,6 +125,7 @@ impl<C> Booking<C> {
         Some(match self.until {
             _ if now < self.from => State::Ahead,
             Some(until) if now >= until => State::Leaving,
+            _ if self.held_until(now).is_some() => State::Held,
             _ => State::Active,
         })
     }
