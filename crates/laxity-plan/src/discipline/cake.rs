@@ -57,13 +57,15 @@ const PROOF: Proof = Proof {
     },
     counts_on_others: false,
     is_one_queue: false,
+    keeps_order: |scheduler| match scheduler {
+        SchedulerSpec::Cake(cake) => cake.keeps_order(),
+        _ => false,
+    },
     sets_demoted_behind: false,
     bears_late_links: true,
     growths: Some(growths),
     aftermath: |plan| match plan.scheduler {
-        SchedulerSpec::Cake(cake) if cake.settings.isolation != Isolation::Flowblind => {
-            Aftermath::Isolated
-        }
+        SchedulerSpec::Cake(cake) if !cake.keeps_order() => Aftermath::Isolated,
         _ => Aftermath::Unknown,
     },
 };
@@ -90,9 +92,9 @@ impl Discipline for CakeSpec {
 
     /// In one queue, a class that has its tin to itself is served in the order of arrival.
     fn services(&self, plan: &Plan) -> Services {
-        let in_order = self.settings.isolation == Isolation::Flowblind;
         let is_alone = |class: &Class| {
-            in_order && plan.leaves().filter(|(_, of)| plan.tin(of) == plan.tin(class)).count() == 1
+            self.keeps_order()
+                && plan.leaves().filter(|(_, of)| plan.tin(of) == plan.tin(class)).count() == 1
         };
         let services = self.aggregates(plan).into_iter().zip(&plan.classes);
         services.map(|(service, class)| service.filter(|_| is_alone(class))).collect()
@@ -163,6 +165,11 @@ impl CakeSpec {
     /// As Linux has it.
     pub const USUAL: CakeSpec =
         CakeSpec { rate: None, limit: None, wash: false, settings: CakeSettings::USUAL };
+
+    /// Whether the packets of a tin leave in the order of their arrival.
+    fn keeps_order(&self) -> bool {
+        self.settings.isolation == Isolation::Flowblind
+    }
 
     /// Its settings on a link.
     pub fn on(&self, link: &LinkSpec) -> CakeSettings {

@@ -31,6 +31,7 @@ const PROOF: Proof = Proof {
     },
     counts_on_others: false,
     is_one_queue: false,
+    keeps_order: |_| true,
     sets_demoted_behind: true,
     bears_late_links: false,
     growths: Some(growths),

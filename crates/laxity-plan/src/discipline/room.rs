@@ -163,6 +163,10 @@ pub struct Proof {
     /// Whether all classes wait in one queue, in the order of their arrival. Along paths they are
     /// then bounded as one, and the discipline is not asked.
     pub is_one_queue: bool,
+    /// Whether packets of a class that is promised a delay leave in the order of their arrival.
+    /// Where they do not, only the output's own bound says how long they take there, and a
+    /// regulator behind holds up the wrong packets.
+    pub keeps_order: fn(&SchedulerSpec) -> bool,
     /// Whether demoted packets wait behind all packets that are promised a delay, also behind those
     /// of their own class. Where they do not, nothing is known of the traffic of a class with
     /// `police = "demote"`.
@@ -242,6 +246,7 @@ impl Proof {
         waits_behind: |_| Box::new(|_, _| false),
         counts_on_others: false,
         is_one_queue: false,
+        keeps_order: |_| true,
         sets_demoted_behind: false,
         bears_late_links: false,
         growths: None,

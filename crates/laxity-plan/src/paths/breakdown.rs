@@ -47,6 +47,7 @@ impl Analysis<'_> {
             breakdown.add(Source::Propagation, link.delay);
             breakdown.add(Source::Jitter, link.most_jitter()?);
         }
+        path.add(Source::Passed, EndToEnd::new(self, id).held().ok()?);
         let terms = hops.iter().chain([&path]).flat_map(|part| &part.terms);
         let nanos = i128::from(bound.delay.0) - terms.map(|term| term.nanos).sum::<i128>();
         if nanos != 0 {

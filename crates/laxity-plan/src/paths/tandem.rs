@@ -70,14 +70,17 @@ impl<'a> EndToEnd<'a> {
 
     /// How long its packets take, by each method, with propagation.
     ///
-    /// Between two places at which they are held, packets begin under the class's curve, keep their
-    /// order, and are held to that curve in the end, which makes none later than the last of them
-    /// may be anyway (Le Boudec 2018, "A theory of traffic regulators for deterministic networks
+    /// Between two places at which they are held, packets begin under the class's curve and are held
+    /// to that curve in the end. If they keep their order, this makes none later than the last of
+    /// them may be anyway (Le Boudec 2018, "A theory of traffic regulators for deterministic networks
     /// with application to interleaved regulators"). So the bounds of these parts, each without the
     /// regulator behind it, add up.
+    ///
+    /// Otherwise a packet that takes the time D up to the regulator is there behind packets that
+    /// began up to D after it. Where these may be in order, D later, it may be too. So such a part
+    /// counts twice.
     pub(super) fn bounds(self) -> Result<Vec<Bound>, BoundError> {
-        let parts = self.parts().map(EndToEnd::part_bounds);
-        parts.reduce(|before, next| Ok(added(&before?, &next?))).unwrap_or(Ok(Vec::new()))
+        total(self.parts().map(EndToEnd::part_bounds))
     }
 
     /// Between places at which its packets are held.
@@ -88,6 +91,26 @@ impl<'a> EndToEnd<'a> {
 
     /// The bounds of one part, within which packets are not held.
     fn part_bounds(self) -> Result<Vec<Bound>, BoundError> {
+        let mut bounds = total(self.sections().map(EndToEnd::section_bounds))?;
+        for bound in &mut bounds {
+            bound.delay = Nanos(bound.delay.0.saturating_mul(self.times()));
+        }
+        Ok(bounds)
+    }
+
+    /// Outputs in a row at which packets keep their order, and each at which they do not.
+    fn sections(self) -> impl Iterator<Item = Self> {
+        let together = move |one: &OutputId, next: &OutputId| {
+            [one, next].iter().all(|at| self.keeps_order(**at))
+        };
+        self.outputs().chunk_by(together).scan(self.start, move |at, section| {
+            let start = std::mem::replace(at, *at + section.len());
+            Some(EndToEnd { start, end: *at, ..self })
+        })
+    }
+
+    /// The bounds of one section.
+    fn section_bounds(self) -> Result<Vec<Bound>, BoundError> {
         let propagation = self.propagation()?;
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
@@ -105,8 +128,34 @@ impl<'a> EndToEnd<'a> {
         Ok(bounds.into_iter().map(over_links).collect())
     }
 
+    /// Whether the route's packets leave an output in the order of their arrival.
+    fn keeps_order(&self, output: OutputId) -> bool {
+        let (hop, plan) = (self.paths.outputs[output.index()].hop, self.analysis.on.plan);
+        let class = self.paths.routes[self.route.index()].class;
+        let (_, scheduler) = plan.queued_under(plan.scheduling_at(hop).scheduler, class);
+        (scheduler.room().proof.keeps_order)(&scheduler)
+    }
+
+    /// How often the delay of a part counts: twice if packets pass one another on the way to a
+    /// regulator.
+    fn times(&self) -> u64 {
+        let is_held = self.end < self.paths.routes[self.route.index()].outputs.len();
+        let is_in_order = || self.outputs().iter().all(|&output| self.keeps_order(output));
+        if is_held && !is_in_order() { 2 } else { 1 }
+    }
+
     /// The delays at all its outputs and on the links between, added.
     pub(super) fn added(self) -> Result<Nanos, BoundError> {
+        let part = |part: Self| Ok(Nanos(part.added_once()?.0.saturating_mul(part.times())));
+        sum(self.parts().map(part))
+    }
+
+    /// What parts take that count twice, once more.
+    pub(super) fn held(self) -> Result<Nanos, BoundError> {
+        sum(self.parts().filter(|part| part.times() > 1).map(EndToEnd::added_once))
+    }
+
+    fn added_once(self) -> Result<Nanos, BoundError> {
         let class = self.paths.routes[self.route.index()].class;
         let mut added = self.propagation()?;
         for &output in self.outputs() {
@@ -122,7 +171,7 @@ impl<'a> EndToEnd<'a> {
         if added <= most {
             return true;
         }
-        if self.parts().count() > 1 {
+        if self.sections().count() > 1 || self.parts().count() > 1 {
             return self.bounds().is_ok_and(|all| all.iter().any(|bound| bound.delay <= most));
         }
         let Some(most) = self.propagation().ok().and_then(|way| most.0.checked_sub(way.0)) else {
@@ -160,11 +209,12 @@ impl<'a> EndToEnd<'a> {
         &self.paths.routes[self.route.index()].path[self.start..self.end]
     }
 
-    /// Its outputs, if nothing else comes to them and packets are not held in between.
+    /// Its outputs, if nothing else comes to them and packets are neither held nor passed on the way.
     pub(super) fn tandem_alone(self) -> Option<Tandem> {
         let views = [View::Queues, View::Blind].map(|view| EndToEnd { view, ..self });
         let tandems = views.into_iter().filter_map(|view| view.tandem().ok());
-        tandems.filter(|_| self.parts().count() == 1).find(|tandem| tandem.flows.len() == 1)
+        let is_whole = self.parts().count() == 1 && self.sections().count() == 1;
+        tandems.filter(|_| is_whole).find(|tandem| tandem.flows.len() == 1)
     }
 
     /// Its outputs, and what waits there in the same queues.
@@ -323,6 +373,13 @@ impl<'a> EndToEnd<'a> {
     }
 }
 
+/// What each method finds of all parts of a path together.
+fn total(
+    parts: impl Iterator<Item = Result<Vec<Bound>, BoundError>>,
+) -> Result<Vec<Bound>, BoundError> {
+    parts.reduce(|before, next| Ok(added(&before?, &next?))).unwrap_or(Ok(Vec::new()))
+}
+
 /// What each method finds of two parts of a path together: where it finds nothing of one, that
 /// takes its hops.
 fn added(before: &[Bound], next: &[Bound]) -> Vec<Bound> {
@@ -336,4 +393,8 @@ fn added(before: &[Bound], next: &[Bound]) -> Vec<Bound> {
         Some(Bound { method, delay })
     };
     Method::ALL.into_iter().filter(knows).filter_map(both).collect()
+}
+
+fn sum(mut delays: impl Iterator<Item = Result<Nanos, BoundError>>) -> Result<Nanos, BoundError> {
+    delays.try_fold(Nanos::ZERO, |sum, delay| Ok(sum.saturating_add(delay?)))
 }

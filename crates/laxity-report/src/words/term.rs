@@ -31,6 +31,7 @@ pub fn term(plan: &Plan, source: Source) -> String {
         Source::Beside => "links without frames, propagation and clocks".into(),
         Source::Propagation => "propagation".into(),
         Source::Jitter => "the wire may delay it further".into(),
+        Source::Passed => "a regulator lets packets go first that passed it".into(),
         Source::Method => "the method takes the hops together".into(),
         _ => source.name().into(),
     }

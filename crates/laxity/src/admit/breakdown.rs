@@ -87,6 +87,8 @@ pub enum Source {
     Propagation,
     /// What a wire may add to that.
     Jitter,
+    /// Packets of the class passed it on the way, so that a regulator lets them go first.
+    Passed,
     /// A method that takes hops together finds less than their sum.
     Method,
 }
@@ -117,6 +119,7 @@ impl Source {
             Source::Beside => "beside",
             Source::Propagation => "propagation",
             Source::Jitter => "jitter",
+            Source::Passed => "passed",
             Source::Method => "method",
         }
     }
@@ -144,6 +147,7 @@ impl Source {
             | Source::Beside
             | Source::Propagation
             | Source::Jitter
+            | Source::Passed
             | Source::Method => None,
         }
     }

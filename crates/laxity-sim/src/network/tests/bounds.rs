@@ -235,6 +235,48 @@ fn many_networks_are_proved() {
     assert!(bounded >= 30 && unbounded >= 10, "{bounded} {unbounded}");
 }
 
+/// Where packets of a class pass one another, its last ones are later than its curve and its service
+/// alone would say.
+#[test]
+fn packets_of_a_class_pass_one_another_under_cake() {
+    let source = |packet: &str| {
+        format!(
+            r#"
+            [[source]]
+            class = "a"
+            model = "greedy"
+            burst = "5ms"
+            spacing = "40ms"
+            packet = {packet}
+            path = ["a", "b", "c"]
+            "#
+        )
+    };
+    let text = |isolation: &str| {
+        format!(
+            r#"
+            link = {{ rate = "4mbit", max-packet = "1000b" }}
+            scheduler.kind = "fifo"
+            class.a.arrival = {{ bucket = "1211b", rate = "475kbit", packet = {{ at-most = "1000b" }}, peak = "4mbit" }}
+            class.a.police = "drop"
+            network.one = {{ between = ["a", "b"], scheduler = {{ kind = "cake", isolation = "{isolation}" }} }}
+            network.two.between = ["b", "c"]
+            {}{}
+            "#,
+            source(r#"{ uniform = ["40b", "1000b"] }"#),
+            source(r#""100b""#),
+        )
+    };
+    let bounds = ["flowblind", "flows"].map(|isolation| {
+        let (summary, _) = run(&plan(&text(isolation)), Nanos(2_000 * MS), 1);
+        let class = &summary.ends().classes[0];
+        assert_eq!(class.bound_misses, 0, "{class:?}");
+        (class.bound_ns.unwrap(), class.delay_ns.unwrap().max)
+    });
+    let [(in_order, _), (_, longest)] = bounds;
+    assert!(longest > in_order, "{bounds:?}");
+}
+
 /// What share of its bound the first class's longest delay comes to.
 fn taken(text: &str) -> f64 {
     let (summary, _) = run(&plan(text), Nanos(2_000 * MS), 1);

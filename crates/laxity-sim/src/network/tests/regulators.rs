@@ -165,6 +165,57 @@ fn ring() -> impl Strategy<Value = Ring> {
     })
 }
 
+/// Eight flows of `b` and a burst of `a` come to CAKE at once, later a packet of `a` that passes the
+/// burst. Regulators behind it take that packet's part of the contract from the burst's last packet.
+fn passed_on_the_way(regulate: bool) -> Plan {
+    plan(&format!(
+        r#"
+        link = {{ rate = "4mbit", max-packet = "500b" }}
+        scheduler.kind = "fifo"
+        class.a.arrival = {{ bucket = "4000b", rate = "200kbit" }}
+        class.b.arrival = {{ bucket = "4000b", rate = "1kbit" }}
+        network.first = {{ between = ["a", "b"], scheduler = {{ kind = "cake", rtt = "1s" }} }}
+        network.second = {{ between = ["b", "c"], rate = "1gbit", regulate = {regulate} }}
+        [[source]]
+        class = "b"
+        model = "constant"
+        rate = "1kbit"
+        count = 8
+        stop = "1ms"
+        packet = "500b"
+        path = ["a", "b"]
+        [[source]]
+        class = "a"
+        model = "greedy"
+        burst = "1ms"
+        spacing = "100s"
+        packet = "500b"
+        path = ["a", "b", "c"]
+        [[source]]
+        class = "a"
+        model = "constant"
+        rate = "1kbit"
+        start = "12ms"
+        stop = "13ms"
+        packet = "300b"
+        path = ["a", "b", "c"]
+        "#
+    ))
+}
+
+/// A packet that was passed by another is held for longer than packets take up to the regulator.
+#[test]
+fn regulators_cost_time_where_packets_pass_one_another() {
+    for regulate in [false, true] {
+        let (summary, _) = run(&passed_on_the_way(regulate), Nanos(40 * MS), 1);
+        let hops: u64 = summary.hops.iter().map(|hop| hop.classes[0].bound_ns.unwrap_or(0)).sum();
+        let class = &summary.ends().classes[0];
+        let longest = class.delay_ns.unwrap().max;
+        assert_eq!(longest > hops, regulate, "{longest} {hops}");
+        assert!(longest <= class.bound_ns.unwrap(), "{class:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
