@@ -3,17 +3,19 @@
 //! while more is offered than it takes.
 //!
 //! ```sh
-//! cargo run --release -p laxity-live --example emulator -- 30 20 100
+//! cargo run --release -p laxity-live --example emulator -- --awake 30 20 100
 //! ```
 //!
-//! The first number is how many seconds each measurement takes, the others are rates in Mbit/s.
-//! Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time
+//! `--awake` keeps cores from sleeping. The first number is how many seconds each measurement
+//! takes, the others are rates in Mbit/s. Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time
 //! priority.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments = std::env::args().skip(1).map(|argument| argument.parse());
-    let arguments: Vec<u64> = arguments.collect::<Result<_, _>>()?;
+    let mut arguments = std::env::args().skip(1).peekable();
+    let awake = arguments.next_if_eq("--awake").is_some();
+    let arguments: Vec<u64> =
+        arguments.map(|argument| argument.parse()).collect::<Result<_, _>>()?;
     let [seconds, rates @ ..] = &arguments[..] else {
         return Err("give seconds and rates in Mbit/s".into());
     };
@@ -24,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "              min     p50     p99   p99.9     max                 p50     p99     max         least      most"
     );
     for rate in rates {
-        linux::measure(*rate, *seconds)?;
+        linux::measure(*rate, *seconds, awake)?;
     }
     Ok(())
 }
@@ -42,7 +44,11 @@ mod linux {
     /// Headers of Ethernet, IP and UDP.
     const HEADERS: u64 = 42;
 
-    pub(super) fn measure(rate: u64, seconds: u64) -> Result<(), Box<dyn std::error::Error>> {
+    pub(super) fn measure(
+        rate: u64,
+        seconds: u64,
+        awake: bool,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let probe = Stream {
             name: "probe",
             port: 5004,
@@ -51,7 +57,7 @@ mod linux {
             every: Duration::from_millis(2),
         };
         let own = DELAY + (200 + HEADERS) * 8_000 / rate;
-        let probed = run(rate, seconds, probe)?;
+        let probed = run(rate, seconds, probe, awake)?;
         let delay = probed.heard.streams[0].delay_ns.as_ref().ok_or("no probe came")?;
         let [min, p50, p99, p99_9, max] =
             [delay.min, delay.p50, delay.p99, delay.p99_9, delay.max].map(|time| added(time, own));
@@ -62,7 +68,7 @@ mod linux {
         let burst = (rate * 2_000 / 8 / (1_400 + HEADERS)).max(1) as u32;
         let every = Duration::from_millis(1);
         let flood = Stream { name: "flood", port: 6000, payload: 1400, burst, every };
-        let flooded = run(rate, seconds, flood)?;
+        let flooded = run(rate, seconds, flood, awake)?;
         let carried = flooded.heard.carried.and_then(|carried| carried.seconds_bps);
         let [least, most] = carried.ok_or("no whole second was seen")?;
         let share = |bits: u64| 100.0 * bits as f64 / (rate * 1_000_000) as f64;
@@ -86,7 +92,7 @@ mod linux {
         (time as f64 - own as f64) / 1e3
     }
 
-    fn run(rate: u64, seconds: u64, stream: Stream) -> Result<Outcome, LiveError> {
+    fn run(rate: u64, seconds: u64, stream: Stream, awake: bool) -> Result<Outcome, LiveError> {
         let text = format!(
             "version = 1\nlink = {{ rate = '{rate}mbit', delay = '{DELAY}ns' }}\nscheduler.kind = 'fifo'\n\
              class.all = {{ queue = {{ kind = 'droptail', limit = 3000 }} }}\n"
@@ -94,7 +100,8 @@ mod linux {
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan as above");
         let scenario = Scenario { plan, streams: vec![stream], flows: 0 };
         let time = Duration::from_secs(seconds);
-        Trial { scenario, options: Options::default(), time }.run(&mut |_| {})
+        let options = Options { awake, ..Options::default() };
+        Trial { scenario, options, time }.run(&mut |_| {})
     }
 }
 

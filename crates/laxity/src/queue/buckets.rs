@@ -131,14 +131,6 @@ impl Buckets {
         self.heads.len()
     }
 
-    /// Prefetches the record itself.
-    #[inline(always)]
-    pub(super) fn prefetch_record(&self) {
-        prefetch(&self.heads);
-        prefetch(&self.low);
-        prefetch(&self.came);
-    }
-
     /// Prefetches where times begin.
     #[inline(always)]
     pub(super) fn prefetch_begin(&self) {

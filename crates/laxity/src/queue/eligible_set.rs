@@ -1,16 +1,16 @@
 //! Requests with an eligible time and a deadline.
 
+mod few;
+mod many;
 mod soonest;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
-
-use super::buckets::{Buckets, Due, Lies, Request};
-use super::serial::{Stamp, earlier, is_before};
-use super::{EligibleTree, SlotId};
+use super::SlotId;
+use super::serial::Stamp;
 use crate::memory::prefetch;
-use soonest::Soonest;
+use few::{FEW, Few};
+use many::Many;
 
 /// Requests, at most one per slot, each with an eligible time and a deadline. The set finds the
 /// request with the least deadline among those that are eligible by now; among equal deadlines that
@@ -18,31 +18,16 @@ use soonest::Soonest;
 /// of now, and so do deadlines. Now never goes back.
 ///
 /// H-FSC keeps its real-time requests in such a set (Stoica, Zhang, Ng 2000, section IV), and every
-/// rule of the kind "smallest eligible finishing time first" needs one. It consists of two
-/// calendars (Brown 1988): requests wait in one by their eligible times, and move to the other, by
-/// their deadlines, when they become eligible. However many become eligible at once, an operation
-/// moves at most four buckets; among requests that are due but not yet moved, the least deadline is
-/// found in `log64(slots)` steps. A request without room in a calendar goes into an
-/// [`EligibleTree`], and the better of both answers counts.
+/// rule of the kind "smallest eligible finishing time first" needs one. A few slots are looked
+/// through, which takes less time and memory than to keep them in order.
 #[derive(Clone, Debug)]
-pub(crate) struct EligibleSet {
-    requests: Vec<Request>,
-    /// The only one there is, which need not be put in order.
-    alone: Option<SlotId>,
-    waiting: Buckets,
-    /// The least deadlines of waiting requests.
-    soonest: Soonest,
-    /// Nothing waits that is eligible earlier.
-    due: Stamp,
-    ready: Buckets,
-    others: EligibleTree,
-    now: Stamp,
+#[expect(clippy::large_enum_variant, reason = "large sets are few, and in a box take longer")]
+pub(crate) enum EligibleSet {
+    /// Up to [`FEW`] slots.
+    Few(Few),
+    /// Any more.
+    Many(Many),
 }
-
-/// The most buckets that an operation moves.
-const MOVED: usize = 4;
-/// Sets of more slots do not fit into the fastest cache.
-const MANY: usize = 2_048;
 
 impl EligibleSet {
     /// An empty set with slots 0 to `slots - 1`.
@@ -50,70 +35,59 @@ impl EligibleSet {
     /// # Panics
     /// If there are 2^28 slots or more.
     pub(crate) fn new(slots: usize) -> Self {
-        let waiting = Buckets::new(slots);
-        EligibleSet {
-            requests: alloc::vec![Request::default(); slots],
-            soonest: Soonest::new(&waiting),
-            alone: None,
-            ready: waiting.clone(),
-            waiting,
-            due: 0,
-            others: EligibleTree::new(),
-            now: 0,
+        if slots <= FEW {
+            EligibleSet::Few(Few::new(slots))
+        } else {
+            EligibleSet::Many(Many::new(slots, 0))
         }
     }
 
     /// Makes the number of slots at least this; it doubles where it grows.
     pub(crate) fn grow(&mut self, slots: usize) {
-        let held = self.requests.len();
+        let held = match self {
+            EligibleSet::Few(few) => few.slots(),
+            EligibleSet::Many(many) => many.slots(),
+        };
         if slots <= held {
             return;
         }
-        let mut grown = EligibleSet { now: self.now, ..EligibleSet::new(slots.max(2 * held)) };
-        for calendar in [&self.waiting, &self.ready] {
-            let mut at = calendar.occupied().least();
-            while let Some(bucket) = at {
-                for (slot, request) in calendar.within(&self.requests, bucket) {
-                    grown.insert(request.eligible, request.deadline, slot);
+        let is_few = slots <= FEW;
+        let slots = slots.max(2 * held);
+        let grown = match self {
+            EligibleSet::Few(few) if is_few => return few.grow(slots.min(FEW)),
+            EligibleSet::Few(few) => {
+                let mut grown = Many::new(slots, few.now);
+                for (eligible, deadline, slot) in few.iter() {
+                    grown.insert(eligible, deadline, slot);
                 }
-                at = calendar.occupied().first_from(bucket + 1);
+                grown
             }
-        }
-        if let Some(slot) = self.alone {
-            let Request { eligible, deadline, .. } = self.requests[slot.index()];
-            grown.insert(eligible, deadline, slot);
-        }
-        while let Some((deadline, slot)) = self.others.first() {
-            let eligible = self.requests[slot.index()].eligible;
-            self.others.remove(deadline, slot);
-            grown.insert(eligible, deadline, slot);
-        }
-        *self = grown;
+            EligibleSet::Many(many) => many.grown(slots),
+        };
+        *self = EligibleSet::Many(grown);
     }
 
     /// Prefetches the record itself.
     #[inline(always)]
     pub(crate) fn prefetch_record(&self) {
-        prefetch(&self.requests);
-        prefetch(&self.now);
-        self.waiting.prefetch_record();
-        self.ready.prefetch_record();
+        prefetch(self);
     }
 
     /// Prefetches the request of a slot, and where times begin.
     #[inline(always)]
     pub(crate) fn prefetch(&self, slot: SlotId) {
-        prefetch(&self.requests[slot.index()].eligible);
-        self.waiting.prefetch_begin();
-        self.ready.prefetch_begin();
+        match self {
+            EligibleSet::Few(few) => few.prefetch(slot),
+            EligibleSet::Many(many) => many.prefetch(slot),
+        }
     }
 
     /// Whether there is no request.
     pub(crate) fn is_empty(&self) -> bool {
-        self.alone.is_none()
-            && self.waiting.is_empty()
-            && self.ready.is_empty()
-            && self.others.is_empty()
+        match self {
+            EligibleSet::Few(few) => few.is_empty(),
+            EligibleSet::Many(many) => many.is_empty(),
+        }
     }
 
     /// The earliest time at which any request is eligible, or if some were when one was last
@@ -121,98 +95,37 @@ impl EligibleSet {
     // Asked for now and then: inlined, it takes registers from the callers' usual way.
     #[inline(never)]
     pub(crate) fn first_eligible(&self) -> Option<Stamp> {
-        let eligible = |request: &Request| request.eligible;
-        let others = self.others.first_eligible();
-        let waiting = self.least_of(&self.waiting, eligible);
-        self.least_of_all([self.least_of(&self.ready, eligible), waiting, others], eligible)
+        match self {
+            EligibleSet::Few(few) => few.first_eligible(),
+            EligibleSet::Many(many) => many.first_eligible(),
+        }
     }
 
     /// The least deadline of all, or any if all are later than when one was last
     /// [taken](Self::take_least_deadline).
     #[inline(never)]
     pub(crate) fn first_deadline(&self) -> Option<Stamp> {
-        let deadline = |request: &Request| request.deadline;
-        let others = self.others.first().map(|(deadline, _)| deadline);
-        let waiting = if self.is_behind() {
-            self.soonest_behind().map(|due| due.deadline)
-        } else {
-            self.least_of(&self.waiting, deadline)
-        };
-        self.least_of_all([self.least_of(&self.ready, deadline), waiting, others], deadline)
-    }
-
-    /// The least time of this kind in the first bucket of a calendar.
-    fn least_of(&self, calendar: &Buckets, time: fn(&Request) -> Stamp) -> Option<Stamp> {
-        let (bucket, _) = calendar.first()?;
-        let within = calendar.within(&self.requests, bucket);
-        within.map(|(_, request)| time(request)).reduce(earlier)
-    }
-
-    /// The least of these times and that of the one that is alone.
-    fn least_of_all(
-        &self,
-        times: [Option<Stamp>; 3],
-        time: fn(&Request) -> Stamp,
-    ) -> Option<Stamp> {
-        let alone = self.alone.map(|slot| time(&self.requests[slot.index()]));
-        times.into_iter().chain([alone]).flatten().reduce(earlier)
+        match self {
+            EligibleSet::Few(few) => few.first_deadline(),
+            EligibleSet::Many(many) => many.first_deadline(),
+        }
     }
 
     /// Adds the request of a slot that has none.
     #[inline(always)]
     pub(crate) fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
-        let is_alone = self.is_empty();
-        let request = &mut self.requests[slot.index()];
-        (request.eligible, request.deadline) = (eligible, deadline);
-        if is_alone {
-            self.alone = Some(slot);
-            return;
+        match self {
+            EligibleSet::Few(few) => few.insert(eligible, deadline, slot),
+            EligibleSet::Many(many) => many.insert(eligible, deadline, slot),
         }
-        if let Some(first) = self.alone.take() {
-            let Request { eligible, deadline, .. } = self.requests[first.index()];
-            self.waiting.expect(deadline.wrapping_sub(eligible));
-            self.ready.expect(deadline.wrapping_sub(eligible));
-            self.put_in_order(first);
-        }
-        self.put_in_order(slot);
-    }
-
-    #[inline(always)]
-    fn put_in_order(&mut self, slot: SlotId) {
-        let Request { eligible, deadline, .. } = self.requests[slot.index()];
-        if !is_before(self.now, eligible) {
-            return self.insert_ready(slot, deadline);
-        }
-        let from = self.now;
-        if self.waiting.is_empty() {
-            self.due = eligible;
-        }
-        if !self.waiting.has_room(eligible, from) {
-            return self.insert_elsewhere(slot);
-        }
-        self.due = earlier(self.due, eligible);
-        self.requests[slot.index()].lies = Lies::Waiting;
-        let bucket = self.waiting.bucket(eligible);
-        self.soonest.lower(&self.waiting, bucket, Due { deadline, slot });
-        self.waiting.insert(&mut self.requests, slot, bucket);
     }
 
     /// Removes the request of a slot.
     #[inline(always)]
     pub(crate) fn remove(&mut self, slot: SlotId) {
-        if self.alone.take().is_some() {
-            return;
-        }
-        let Request { eligible, deadline, lies, .. } = self.requests[slot.index()];
-        match lies {
-            Lies::Ready => self.remove_ready(slot, deadline),
-            Lies::Waiting => {
-                let bucket = self.waiting.bucket(eligible);
-                self.waiting.remove(&mut self.requests, slot, bucket);
-                let removed = Due { deadline, slot };
-                self.soonest.raise(self.waiting.with(&self.requests), bucket, removed);
-            }
-            Lies::Elsewhere => self.others.remove(deadline, slot),
+        match self {
+            EligibleSet::Few(few) => few.remove(slot),
+            EligibleSet::Many(many) => many.remove(slot),
         }
     }
 
@@ -220,24 +133,10 @@ impl EligibleSet {
     /// returns its slot.
     #[inline(always)]
     pub(crate) fn take_least_deadline(&mut self, now: Stamp) -> Option<SlotId> {
-        self.now = now;
-        if let Some(slot) = self.alone {
-            let is_eligible = !is_before(now, self.requests[slot.index()].eligible);
-            return self.alone.take_if(|_| is_eligible);
+        match self {
+            EligibleSet::Few(few) => few.take_least_deadline(now),
+            EligibleSet::Many(many) => many.take_least_deadline(now),
         }
-        self.move_on();
-        if self.ready.is_given_up() | self.waiting.is_given_up() {
-            self.give_up();
-        }
-        let next = self.ready.soonest(&self.requests, now);
-        let is_sooner = |(other, _)| next.is_none_or(|next| !is_before(next.deadline, other));
-        let may_be_other = self.others.may_have_eligible(now);
-        if self.is_behind() | (may_be_other && self.others.first().is_some_and(is_sooner)) {
-            return self.take_any(next);
-        }
-        let Due { slot, deadline } = next?;
-        self.remove_ready(slot, deadline);
-        Some(slot)
     }
 
     /// In a set too large for the fastest cache, a slot that may well be
@@ -245,124 +144,17 @@ impl EligibleSet {
     /// served.
     #[inline(always)]
     pub(crate) fn likely_next(&self) -> Option<SlotId> {
-        if self.requests.len() < MANY {
-            return None;
+        match self {
+            EligibleSet::Few(_) => None,
+            EligibleSet::Many(many) => many.likely_next(),
         }
-        self.ready.prefetch_first(&self.requests)
-    }
-
-    /// Moves requests that have become eligible, within the limits of one operation.
-    #[inline(always)]
-    fn move_on(&mut self) {
-        let now = self.now;
-        if self.waiting.is_empty() | is_before(now, self.due) {
-            return;
-        }
-        let from = self.waiting.begin();
-        for _ in 0..MOVED {
-            let Some((bucket, begin)) = self.waiting.first() else { return };
-            self.due = begin;
-            if is_before(now, begin) {
-                self.waiting.prefetch(&self.requests, bucket);
-                break;
-            }
-            self.waiting.begin_with(begin);
-            if let Some(left) = self.move_bucket(bucket) {
-                self.due = left;
-                break;
-            }
-        }
-        if !self.waiting.is_empty() {
-            let to = self.waiting.begin();
-            self.soonest.leave(self.waiting.with(&self.requests), from, to);
-        }
-    }
-
-    /// Moves the eligible requests of a bucket, and returns when the first of the rest will be.
-    #[inline(always)]
-    fn move_bucket(&mut self, bucket: usize) -> Option<Stamp> {
-        let mut left = None;
-        let mut moved = [SlotId(0); 16];
-        let mut count = 0;
-        for (slot, request) in self.waiting.within(&self.requests, bucket) {
-            if is_before(self.now, request.eligible) {
-                left = Some(left.map_or(request.eligible, |left| earlier(left, request.eligible)));
-            } else {
-                moved[count % 16] = slot;
-                count += 1;
-            }
-        }
-        for &slot in &moved[..count] {
-            self.waiting.remove(&mut self.requests, slot, bucket);
-            self.insert_ready(slot, self.requests[slot.index()].deadline);
-        }
-        left
-    }
-
-    #[inline(always)]
-    fn insert_ready(&mut self, slot: SlotId, deadline: Stamp) {
-        if !self.ready.has_room(deadline, earlier(self.now, deadline)) {
-            return self.insert_elsewhere(slot);
-        }
-        self.requests[slot.index()].lies = Lies::Ready;
-        let bucket = self.ready.bucket(deadline);
-        self.ready.insert(&mut self.requests, slot, bucket);
-    }
-
-    #[inline(never)]
-    fn insert_elsewhere(&mut self, slot: SlotId) {
-        let request = &mut self.requests[slot.index()];
-        request.lies = Lies::Elsewhere;
-        self.others.insert(request.eligible, request.deadline, slot);
-    }
-
-    /// Calendars that want buckets of another width give up one each.
-    #[inline(never)]
-    fn give_up(&mut self) {
-        self.ready.give_up(&mut self.requests, &mut self.others);
-        if let Some(bucket) = self.waiting.give_up(&mut self.requests, &mut self.others) {
-            self.soonest.find_above(self.waiting.with(&self.requests), bucket);
-        }
-    }
-
-    #[inline(always)]
-    fn remove_ready(&mut self, slot: SlotId, deadline: Stamp) {
-        let bucket = self.ready.bucket(deadline);
-        self.ready.remove(&mut self.requests, slot, bucket);
-    }
-
-    /// Whether anything that waits should have been moved.
-    #[inline(always)]
-    fn is_behind(&self) -> bool {
-        !self.waiting.is_empty() & !is_before(self.now, self.due)
-    }
-
-    /// Of that the least deadline.
-    fn soonest_behind(&self) -> Option<Due> {
-        self.soonest.up_to(self.waiting.with(&self.requests), self.waiting.begin(), self.now)
-    }
-
-    /// The best of what was found, of requests in no calendar, and of those that should have been
-    /// moved.
-    #[inline(never)]
-    fn take_any(&mut self, found: Option<Due>) -> Option<SlotId> {
-        let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();
-        let other = self.others.least_deadline(self.now);
-        if other.is_none() {
-            self.others.find_earliest();
-        }
-        let other = other.map(|slot| Due { slot, deadline: self.requests[slot.index()].deadline });
-        let next = [found, waiting, other].into_iter().flatten().reduce(Due::or_sooner)?;
-        self.remove(next.slot);
-        Some(next.slot)
     }
 
     /// Bytes held.
     pub(crate) fn footprint(&self) -> usize {
-        self.requests.capacity() * size_of::<Request>()
-            + self.waiting.footprint()
-            + self.soonest.footprint()
-            + self.ready.footprint()
-            + self.others.footprint()
+        match self {
+            EligibleSet::Few(few) => few.footprint(),
+            EligibleSet::Many(many) => many.footprint(),
+        }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::queue::serial::REACH;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
+/// Of a set of calendars.
 const SLOTS: u32 = 600;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +26,8 @@ enum Step {
 }
 
 /// Steps, and how far time goes on before each: in leaps of up to so much.
-fn steps(leap: u64, wait: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
-    let slot = (0..SLOTS).prop_map(SlotId);
+fn steps(leap: u64, wait: u64, slots: u32) -> impl Strategy<Value = Vec<(Step, u64)>> {
+    let slot = (0..slots).prop_map(SlotId);
     // What is usual changes now and then, and with it the width of buckets.
     let time = move || prop_oneof![3 => 0..wait, 1 => 0..wait / 1_000 + 1];
     let step = prop_oneof![
@@ -51,17 +53,19 @@ proptest! {
     #[test]
     fn agrees_with_a_linear_scan(
         origin in prop_oneof![Just(0), Just(u64::MAX - 10), any::<u64>()],
-        steps in prop_oneof![
-            steps(1, 3),
-            steps(5, 100),
-            steps(1_000, 1_000_000),
-            steps(1_000_000, 50_000_000),
-            steps(REACH >> 14, REACH >> 4),
-        ],
+        (slots, steps) in prop_oneof![Just(SLOTS), 1..=FEW as u32].prop_flat_map(|slots| {
+            let steps = prop_oneof![
+                steps(1, 3, slots),
+                steps(5, 100, slots),
+                steps(1_000, 1_000_000, slots),
+                steps(1_000_000, 50_000_000, slots),
+                steps(REACH >> 14, REACH >> 4, slots),
+            ];
+            (Just(slots), steps)
+        }),
     ) {
         let at = |time: u64| origin.wrapping_add(time);
-        let mut set = EligibleSet::new(10);
-        set.grow(SLOTS as usize / 2);
+        let mut set = EligibleSet::new(slots.min(10) as usize);
         prop_assert_eq!(set.take_least_deadline(at(0)), None);
         let mut requests = Requests::new();
         let (mut now, mut known) = (0, 0);
@@ -87,7 +91,7 @@ proptest! {
                     prop_assert_eq!(set.take_least_deadline(at(now)), next);
                     next.map(|slot| requests.remove(&slot));
                 }
-                Step::Grow => set.grow(SLOTS as usize),
+                Step::Grow => set.grow(slots as usize),
             }
             prop_assert_eq!(set.is_empty(), requests.is_empty());
             let first = requests.values().map(|(eligible, _)| *eligible).min();
@@ -107,6 +111,7 @@ proptest! {
             set.remove(slot);
         }
         prop_assert!(set.is_empty());
+        prop_assert!(slots > FEW as u32 || matches!(set, EligibleSet::Few(_)));
     }
 }
 
