@@ -15,7 +15,7 @@ use crate::source::tests::testing::{pcap, udp};
 fn captured(hosts: &[(u8, u16)]) -> Vec<u8> {
     let frame = |host: u8, port: u16| {
         let mut frame = udp(port, 9);
-        frame[29] = host;
+        (frame[29], frame[33]) = (host, 100 + host);
         frame
     };
     let frames: Vec<_> = (0..1_000u64)
