@@ -40,9 +40,8 @@ impl Directory {
 
     fn put(&mut self, key: u64, hosts: Hosts) {
         let places = self.hosts.len();
-        let has_room = |known: &[Hosts]| {
-            self.tags.has_room(key, |place| known[place] == Hosts::UNKNOWN)
-        };
+        let has_room =
+            |known: &[Hosts]| self.tags.has_room(key, |place| known[place] == Hosts::UNKNOWN);
         if places < self.most && !has_room(&self.hosts) {
             self.grow((2 * places).min(self.most));
         }
