@@ -11,9 +11,6 @@ use crate::packet::{ClassId, FlowId, Hosts};
 pub(super) struct Directory {
     tags: Tags,
     hosts: Vec<Hosts>,
-    /// The most places.
-    most: usize,
-    salt: u64,
 }
 
 /// Flows that are known at once for each queue that they may have, at most.
@@ -22,44 +19,43 @@ const FLOWS: usize = 8;
 impl Directory {
     /// Without any flows, for this number of queues.
     pub(super) fn new(queues: usize, salt: u64) -> Self {
-        Directory::of_places(queues, queues * FLOWS, salt)
-    }
-
-    fn of_places(places: usize, most: usize, salt: u64) -> Self {
-        let (tags, hosts) = (Tags::new(places, salt), alloc::vec![Hosts::UNKNOWN; places]);
-        Directory { tags, hosts, most, salt }
+        Directory { tags: Tags::new(queues, salt), hosts: alloc::vec![Hosts::UNKNOWN; queues] }
     }
 
     pub(super) fn find(&self, class: ClassId, flow: FlowId) -> Option<Hosts> {
         self.tags.find(key(class, flow)).map(|place| self.hosts[place])
     }
 
-    pub(super) fn insert(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
-        self.put(key(class, flow), hosts);
+    /// Adds a flow of a scheduler with this number of queues.
+    pub(super) fn insert(&mut self, queues: usize, class: ClassId, flow: FlowId, hosts: Hosts) {
+        let (key, most) = (key(class, flow), queues * FLOWS);
+        while self.hosts.len() < most && !self.has_room(key) {
+            self.grow(most);
+        }
+        self.put(key, hosts);
+    }
+
+    fn has_room(&self, key: u64) -> bool {
+        self.tags.has_room(key, |place| self.hosts[place] == Hosts::UNKNOWN)
     }
 
     fn put(&mut self, key: u64, hosts: Hosts) {
-        let places = self.hosts.len();
-        let has_room =
-            |known: &[Hosts]| self.tags.has_room(key, |place| known[place] == Hosts::UNKNOWN);
-        if places < self.most && !has_room(&self.hosts) {
-            self.grow((2 * places).min(self.most));
-        }
         let known = &self.hosts;
         let way = self.tags.place(key, |place| known[place] == Hosts::UNKNOWN);
         let (Way::Kept(place) | Way::Free(place) | Way::Shared(place)) = way;
         self.hosts[place] = hosts;
     }
 
-    /// Makes this many places of those that there are.
-    fn grow(&mut self, places: usize) {
-        let mut grown = Directory::of_places(places, self.most, self.salt);
-        for (key, hosts) in self.tags.keys().zip(&self.hosts) {
-            if *hosts != Hosts::UNKNOWN {
-                grown.put(key, *hosts);
+    /// Makes more places, at most so many.
+    fn grow(&mut self, most: usize) {
+        let places = (2 * self.hosts.len()).min(most);
+        let hosts = core::mem::replace(&mut self.hosts, alloc::vec![Hosts::UNKNOWN; places]);
+        let tags = self.tags.replace(places);
+        for (key, hosts) in tags.keys().zip(hosts) {
+            if hosts != Hosts::UNKNOWN {
+                self.put(key, hosts);
             }
         }
-        *self = grown;
     }
 
     pub(super) fn footprint(&self) -> usize {
@@ -88,7 +84,7 @@ mod tests {
             let mut directory = Directory::new(64, salt);
             let (mut forgotten, few) = (0, directory.footprint());
             for flow in 0..1_000 {
-                directory.insert(ClassId(flow % 3), FlowId(flow), hosts(flow));
+                directory.insert(64, ClassId(flow % 3), FlowId(flow), hosts(flow));
                 let known = |flow: &u32| {
                     directory.find(ClassId(flow % 3), FlowId(*flow)) == Some(hosts(*flow))
                 };

@@ -44,6 +44,12 @@ impl Tags {
         self.ways(key).any(|place| self.keys[place] == key || is_free(place))
     }
 
+    /// Makes as many places, all free, instead of those that there are, which it returns.
+    pub(super) fn replace(&mut self, places: usize) -> Tags {
+        let free = Tags::new(places, self.salt);
+        core::mem::replace(self, free)
+    }
+
     /// The key that each place had last.
     pub(super) fn keys(&self) -> impl Iterator<Item = u64> + '_ {
         self.keys.iter().copied()
