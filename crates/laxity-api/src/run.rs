@@ -16,7 +16,7 @@ use laxity_sim::network::{
     NetworkRun, OutputSchedulers, OutputWitness, Parallelism, Profile, Replaced,
 };
 use laxity_sim::record::Observer;
-use laxity_sim::source::{Feed, Remarks, open_recording};
+use laxity_sim::source::{Feed, Remarks, open_source};
 use laxity_sim::summary::Outcome;
 
 use crate::result::RunResult;
@@ -195,7 +195,7 @@ fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<
         let feed = match source {
             Source::Model(source) if traffic.without.contains(&source.class) => None,
             Source::Recording(recording) => {
-                let arrivals = open_recording(recording, plan, None)?;
+                let arrivals = open_source(recording, plan, SourceId::from_index(number))?;
                 Some(Feed::recorded_without(arrivals, traffic.without))
             }
             Source::Model(_) | Source::Tcp(_) => {

@@ -77,6 +77,15 @@ impl<Q> PacketList<Q> {
         self.packets.len()
     }
 
+    /// Changes all of them, in the order of their arrival.
+    pub(crate) fn update(&mut self, mut change: impl FnMut(&mut Q)) {
+        let mut next = self.first;
+        while let Some(linked) = self.packets.get_mut(next) {
+            change(&mut linked.queued);
+            next = linked.after;
+        }
+    }
+
     /// All of them with their handles, in the order of their arrival.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Q)> {
         let mut next = self.first;

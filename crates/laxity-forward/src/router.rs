@@ -30,12 +30,13 @@ mod reload;
 mod switch;
 mod ways;
 
-use laxity::packet::{AckTag, Packet};
+use laxity::packet::{Hosts, Packet};
 use laxity::police::Policer;
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_plan::acks::AckTable;
 use laxity_plan::matching::Headers;
 use laxity_plan::model::{Hop, NetworkLink, NodeId};
 use laxity_plan::tdp::{NetworkAnalysis, Schedule};
@@ -48,6 +49,7 @@ use self::regulators::Regulators;
 pub use self::reload::{Differs, agree};
 use self::switch::Switch;
 use self::ways::{Way, Ways};
+use crate::cache::Classification;
 use crate::classify::Sorter;
 use crate::ds;
 use crate::error::Refusal;
@@ -77,6 +79,8 @@ pub struct Router {
     plan: Plan,
     settings: Settings,
     sorter: Sorter,
+    /// If an output drops acknowledgements.
+    acks: Option<Box<AckTable>>,
     policer: Policer,
     ways: Ways,
     regulators: Regulators,
@@ -88,6 +92,8 @@ pub struct Router {
     queued: Vec<Backlog>,
     /// How many packets are held or queued, by class.
     of_classes: Vec<u64>,
+    /// How many plans were followed before this one.
+    reloads: u32,
     now: Nanos,
     /// Where a frame leaves; kept for its memory.
     leaves: Vec<usize>,
@@ -136,7 +142,9 @@ impl Router {
         });
         refuse_host_marks(on.plan)?;
         let ways = Ways::new(on.network_plan(), node, &hops, schedule.as_ref())?;
+        let filters_acks = hops.iter().any(|hop| on.plan.at_hop(*hop).filters_acks());
         Ok(Router {
+            acks: filters_acks.then(|| Box::new(AckTable::new(settings.secret))),
             sorter: Sorter::new(on.plan, settings.flows, settings.secret)?,
             policer: on.plan.policer(Nanos::ZERO),
             regulators: Regulators::new(on.plan, ways.held()),
@@ -147,6 +155,7 @@ impl Router {
             queued: vec![Backlog::default(); hops.len()],
             of_classes: vec![0; on.plan.classes.len()],
             hops,
+            reloads: 0,
             now: Nanos::ZERO,
             leaves: Vec::new(),
             plan: on.plan.clone(),
@@ -191,10 +200,10 @@ impl Router {
         let mark = marks::packet_mark(head);
         let sent_in = input.as_mut().zip(mark).and_then(|(input, mark)| input.receive(came, mark));
         let headers = Headers::from_ethernet(head);
-        let found = self.sorter.sort(&headers, |_, _| {});
+        let found = sort(&mut self.sorter, &mut self.ports, &headers);
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let (ecn, demoted) = (ds::ecn(head), false);
-        let ack = AckTag::NONE;
+        let ack = self.acks.as_mut().map(|acks| acks.tag_frame(&headers, head)).unwrap_or_default();
         let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival: came, handle };
         let Router { plan, policer, ports, queued, settings, .. } = &mut *self;
         let policer = ports[at].is_of_host.then_some(policer);
@@ -210,7 +219,8 @@ impl Router {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
         let is_marked = mark.is_some();
-        let waiting = Waiting { packet, from: at, is_marked, frame: None };
+        let reloads = self.reloads;
+        let waiting = Waiting { packet, headers, from: at, is_marked, frame: None, reloads };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
         let Some(way) = self.ways.way(class, at).filter(|_| is_matched) else {
             return self.switch(now, waiting, head, outside);
@@ -299,7 +309,10 @@ impl Router {
 
     /// What is held until then, which is not after now, goes on.
     fn let_on(&mut self, now: Nanos, until: Nanos, outside: &mut dyn Outside) {
-        while let Some((port, waiting)) = self.regulators.next(until) {
+        while let Some((port, mut waiting)) = self.regulators.next(until) {
+            if waiting.reloads != self.reloads {
+                follow(&mut self.sorter, &mut self.ports, &mut waiting, self.reloads);
+            }
             self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
         }
     }
@@ -336,4 +349,21 @@ impl Router {
             outside.event(&event);
         })
     }
+}
+
+/// The class and flow of a frame. A flow that is new is introduced at all outputs.
+fn sort(sorter: &mut Sorter, ports: &mut [Port], headers: &Headers) -> Classification {
+    sorter.sort(headers, |found, hosts: Hosts| {
+        ports.iter_mut().for_each(|port| port.output.introduce(found, hosts));
+    })
+}
+
+/// A packet that came under an earlier plan has the flow that it has under the present one.
+fn follow(sorter: &mut Sorter, ports: &mut [Port], waiting: &mut Waiting, reloads: u32) {
+    let found = sort(sorter, ports, &waiting.headers);
+    // It keeps its class, and the number there if the present plan has it in another.
+    if found.class == waiting.packet.class {
+        waiting.packet.flow = found.flow;
+    }
+    waiting.reloads = reloads;
 }

@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use laxity::packet::AckTag;
 
 use crate::classify::Conversation;
+use crate::encapsulation::Encapsulation;
 use crate::matching::Headers;
 
 /// What a packet acknowledges.
@@ -203,6 +204,12 @@ impl AckTable {
         let none = Conversation { ends: None, ports: None };
         let flows = vec![(none, AckHistory::default()); AckTable::FLOWS];
         AckTable { flows, secret }
+    }
+
+    /// The tag of the packet that a frame of Ethernet holds, which has these headers.
+    pub fn tag_frame(&mut self, headers: &Headers, frame: &[u8]) -> AckTag {
+        let packet = Encapsulation::from_ethernet(frame).packet(frame);
+        packet.map_or(AckTag::NONE, |packet| self.tag(headers, packet))
     }
 
     /// The tag of a packet of IP with these headers.

@@ -57,7 +57,8 @@ use self::agenda::{Agenda, Counts, Event, Slots};
 use self::books::NetworkBooks;
 use self::books::hop_books::HopBooks;
 use self::flow::Flow;
-use self::hosts::Sending;
+use self::hosts::captured::CapturedHosts;
+use self::hosts::{Hosts, Sending};
 pub(crate) use self::ids::SlotId;
 use self::ids::{PartId, PortId};
 use self::layout::Layout;
@@ -107,11 +108,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The only part of a network before anything happens.
     fn whole(run: NetworkRun<'a>, partition: &'a Partition, observer: O) -> Result<Self, SimError> {
         let is_observed = observer.listens();
-        Simulation::new(run, Here { partition, part: PartId(0), is_observed }, observer)
+        let here = Here { partition, part: PartId(0), is_observed };
+        Simulation::new(run, here, CapturedHosts::default(), observer)
     }
 
-    /// One part of a network before anything happens.
-    fn new(run: NetworkRun<'a>, here: Here<'a>, observer: O) -> Result<Self, SimError> {
+    /// One part of a network before anything happens. All parts share the hosts of captures.
+    fn new(
+        run: NetworkRun<'a>,
+        here: Here<'a>,
+        captured: CapturedHosts,
+        observer: O,
+    ) -> Result<Self, SimError> {
         let NetworkPlan { plan, network } = run.on.network_plan();
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
@@ -122,8 +129,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
             if is_here { books.watching(plan, false) } else { books }
         });
         let hops: Vec<_> = hops.collect();
-        let mut layout = Layout::new(&run, paths, here);
+        let captured = Some(captured).filter(|_| CapturedHosts::are_asked_for(plan));
+        let mut layout = Layout::new(&run, paths, here, captured.clone());
         let (hosts, begins) = connect(&run, &mut layout)?;
+        let hosts = Hosts { captured, ..hosts };
         let topology = layout.finish(run.ends_early());
         let slots = Slots::new(Counts {
             sources: hosts.sources.len(),

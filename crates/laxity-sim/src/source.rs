@@ -28,8 +28,8 @@ pub use self::captured::{CaptureReader, CapturedFrame};
 pub use self::feed::Feed;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
-pub use self::recording::{open_recording, read_recording};
+pub use self::recording::{open_recording, open_source, read_recording};
 
 pub(crate) use self::arrival::flows_of;
-pub(crate) use self::feed::FeedId;
+pub(crate) use self::feed::{FeedId, Stream};
 pub(crate) use self::sampling::{sampled, sampler};

@@ -3,7 +3,7 @@
 use std::mem;
 
 use laxity::link::Link;
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, FlowId, Hosts, Packet};
 use laxity::sched::tdp::CommonTime;
 use laxity::sched::{Late, Tdp};
 use laxity::scheduler::{Criterion, Dispatch, DropReason, Scheduler};
@@ -86,6 +86,15 @@ impl FramedOutput {
         if !looks_before {
             self.wake = self.wake.min(now.max(self.line.free_at()));
         }
+    }
+
+    pub(super) fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
+        self.tdp.introduce(class, flow, hosts);
+    }
+
+    /// Changes everything that is queued, in that order.
+    pub(super) fn update(&mut self, change: impl FnMut(&mut Waiting)) {
+        self.held.update(change);
     }
 
     /// What is queued goes on in the queues of another output with the same frames.

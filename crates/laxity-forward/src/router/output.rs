@@ -2,12 +2,14 @@
 
 use std::mem;
 
-use laxity::packet::Packet;
+use laxity::packet::{Hosts, Packet};
 use laxity::scheduler::{DropSink, Scheduler};
 use laxity::units::Nanos;
+use laxity_plan::matching::Headers;
 
 use super::event::{Departure, Marking, RouterEvent};
 use super::framed_output::FramedOutput;
+use crate::cache::Classification;
 use crate::outlet::Outlet;
 use crate::queued::PacketList;
 
@@ -24,12 +26,15 @@ pub(super) enum Output {
 pub(super) struct Waiting {
     /// With the caller's handle.
     pub packet: Packet,
+    pub headers: Headers,
     /// The port at which it came.
     pub from: usize,
     /// Whether it came with a mark.
     pub is_marked: bool,
     /// The frame that is kept for it here.
     pub frame: Option<u64>,
+    /// How many plans the router had followed before the one that it came under.
+    pub reloads: u32,
 }
 
 /// Hears of what happens at an output, and of the packet that leaves it, if one does.
@@ -41,6 +46,23 @@ impl Output {
         match self {
             Output::Framed(framed) => framed.enqueue(now, waiting, tell),
             Output::Plain(plain) => plain.enqueue(now, waiting, tell),
+        }
+    }
+
+    /// Introduces a flow to the scheduler.
+    pub(super) fn introduce(&mut self, found: Classification, hosts: Hosts) {
+        let Classification { class, flow } = found;
+        match self {
+            Output::Framed(framed) => framed.introduce(class, flow, hosts),
+            Output::Plain(plain) => plain.scheduler.introduce(class, flow, hosts),
+        }
+    }
+
+    /// Changes everything that is queued, in that order.
+    pub(super) fn update(&mut self, change: impl FnMut(&mut Waiting)) {
+        match self {
+            Output::Framed(framed) => framed.update(change),
+            Output::Plain(plain) => plain.held.update(change),
         }
     }
 

@@ -10,7 +10,7 @@ use laxity_plan::model::{
 };
 use thiserror::Error;
 
-use super::{Outside, Router};
+use super::{Outside, Port, Router, follow};
 use crate::gate;
 
 /// A difference between plans that all routers of the network must adopt at once.
@@ -50,14 +50,23 @@ impl Router {
     /// has followed nothing yet, and gets what is no longer followed.
     ///
     /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame
-    /// if it has one; the new scheduler gets them in their order. What is held goes on when it was
+    /// if it has one; the new scheduler gets them in their order, and hears of their flows and of
+    /// those that come later. What is held goes on when it was
     /// to, and what comes after is held behind it, to the new curves. Addresses that were learned
     /// stay known, inputs stay in step, and whatever is shaped stays shaped.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
         mem::swap(&mut self.plan, &mut next.plan);
         mem::swap(&mut self.policer, &mut next.policer);
+        mem::swap(&mut self.sorter, &mut next.sorter);
+        // The numbers of queued acknowledgements go on.
+        self.acks = self.acks.take().filter(|_| next.acks.is_some()).or(next.acks.take());
+        self.reloads = self.reloads.wrapping_add(1);
         self.regulators.follow(&self.plan, &next.plan);
+        let Router { sorter, ports, reloads, .. } = &mut *self;
+        for Port { output, .. } in ports {
+            output.update(|waiting| follow(sorter, &mut next.ports, waiting, *reloads));
+        }
         for (port, next) in next.ports.iter_mut().enumerate() {
             self.with(port, outside, |output, tell| output.change(now, &mut next.output, tell));
         }

@@ -1,5 +1,6 @@
 //! Routers in virtual time, over random networks, traffic and wake-ups.
 
+mod cake;
 mod late;
 mod network;
 mod plans;

@@ -62,9 +62,7 @@ impl FrameReader {
         {
             translate(&mut headers, at, inside);
         }
-        let ack = acks.and_then(|acks| {
-            Some(acks.tag(&headers, Encapsulation::from_ethernet(bytes).packet(bytes)?))
-        });
+        let ack = acks.map(|acks| acks.tag_frame(&headers, bytes));
         Frame {
             headers,
             ecn: ds::ecn(bytes),

@@ -1,5 +1,6 @@
 //! What sends packets into a network.
 
+pub(super) mod captured;
 pub(super) mod connections;
 pub(super) mod early_answers;
 pub(super) mod endpoints;
@@ -10,6 +11,7 @@ pub(super) mod sources;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 
+use self::captured::CapturedHosts;
 use self::connections::Connections;
 use super::ids::FlowKey;
 use crate::calendar::Calendar;
@@ -20,6 +22,8 @@ use crate::source::{Feed, FeedId};
 pub(super) struct Hosts {
     pub sources: Vec<Sending>,
     pub connections: Connections,
+    /// If outputs may have to know them.
+    pub captured: Option<CapturedHosts>,
 }
 
 /// A source without feedback from its receivers.

@@ -23,6 +23,7 @@ use rand::RngExt;
 
 use self::partition::Here;
 use self::topology::{Step, Topology};
+use super::hosts::captured::{CapturedHosts, IntroducingScheduler};
 use super::ids::{LoopId, PortId, StepId};
 use super::output::clock::NodeClock;
 use super::output::fifo_output::FifoOutput;
@@ -50,6 +51,8 @@ pub(super) struct Layout<'a> {
     /// The plans of outputs of private links about whose arrivals nothing is known: they are the
     /// same for every flow.
     private_plans: HashMap<Hop, Plan>,
+    /// If outputs may have to know them.
+    captured: Option<CapturedHosts>,
 }
 
 /// The route of a flow, and that of its acknowledgements, which is empty if there are none.
@@ -57,7 +60,12 @@ pub(super) type Routes = [Range<StepId>; 2];
 
 impl<'a> Layout<'a> {
     /// A layout without routes.
-    pub(super) fn new(run: &NetworkRun<'a>, paths: Option<&'a Paths>, here: Here<'a>) -> Self {
+    pub(super) fn new(
+        run: &NetworkRun<'a>,
+        paths: Option<&'a Paths>,
+        here: Here<'a>,
+        captured: Option<CapturedHosts>,
+    ) -> Self {
         let NetworkRun { on, seed, schedulers, witness, .. } = *run;
         Layout {
             topology: Topology::empty(on, here),
@@ -68,6 +76,7 @@ impl<'a> Layout<'a> {
             backlogged: on.plan.sources.iter().filter_map(first_backlogged).collect(),
             shared: HashMap::new(),
             private_plans: HashMap::new(),
+            captured,
         }
     }
 
@@ -290,6 +299,19 @@ impl<'a> Layout<'a> {
         Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties, shaper }))
     }
 
+    /// The scheduler of an output that gets to know the hosts of captures, if its plan shares by
+    /// hosts.
+    fn introducing(
+        &self,
+        here: &Plan,
+        scheduler: Box<dyn Scheduler + Send>,
+    ) -> Box<dyn Scheduler + Send> {
+        match self.captured.clone().filter(|_| here.shares_by_hosts()) {
+            Some(hosts) => Box::new(IntroducingScheduler::new(scheduler, hosts)),
+            None => scheduler,
+        }
+    }
+
     /// The discipline of a new output under its own plan.
     fn discipline(&self, hop: Hop, here: &Plan, port: PortId) -> Discipline {
         let Topology { on, reserved, .. } = &self.topology;
@@ -308,7 +330,7 @@ impl<'a> Layout<'a> {
             let ties = Box::new(self.ties(port));
             return Discipline::Fifo(Box::new(FifoOutput::new(here.tails(), ties)));
         }
-        let scheduler = here.build_scheduler(seed);
+        let scheduler = self.introducing(here, here.build_scheduler(seed));
         let framed = on.plan.framed_network().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
             return self.scheduled(hop, here, scheduler, port);

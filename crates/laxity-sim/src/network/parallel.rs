@@ -87,7 +87,8 @@ impl NetworkRun<'_> {
         self.simulate_in_parts(&partition, observer, progress)
     }
 
-    fn simulate_in_parts(
+    /// The same in these parts.
+    pub(super) fn simulate_in_parts(
         self,
         partition: &Partition,
         observer: &mut dyn Observer,

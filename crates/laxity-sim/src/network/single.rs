@@ -13,7 +13,6 @@ use super::agenda::regions::Regions;
 use super::agenda::{Agenda, Counts, Event, Slots};
 use super::books::NetworkBooks;
 use super::books::hop_books::HopBooks;
-use super::hosts::connections::Connections;
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
 use super::ids::{BookId, FlowKey, PartId, PortId, SlotId};
 use super::layout::partition::Here;
@@ -60,7 +59,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut simulation = Simulation {
             run,
             plane,
-            hosts: Hosts { sources: sources.collect(), connections: Connections::default() },
+            hosts: Hosts { sources: sources.collect(), ..Hosts::default() },
             policer: plan.policer(plan.run.warm_up),
             prefetch: Prefetch::default(),
             last: Nanos::ZERO,

@@ -2,6 +2,7 @@ mod autorate;
 mod bounds;
 mod early_answers;
 mod ending;
+mod hosts;
 pub(super) mod kinds;
 mod l4s;
 mod one_link;
@@ -399,7 +400,7 @@ fn slots_are_used_again() {
         let mut nobody = ();
         let partition = Partition::whole(run.on);
         let here = Here { partition: &partition, part: PartId(0), is_observed: false };
-        let mut simulation = Simulation::new(run, here, &mut nobody).unwrap();
+        let mut simulation = Simulation::new(run, here, Default::default(), &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
         (simulation.plane.transits.most(), simulation.plane.books.departures())
     };

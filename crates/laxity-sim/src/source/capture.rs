@@ -26,6 +26,7 @@ use crate::error::{CaptureProblem, SimError, Stamp};
 ///   them. On Ethernet they are those of the frame, elsewhere those of the IP packet.
 /// - Flows are numbered within each class in the order in which the file has them, a flow being
 ///   what has the same addresses, protocol and ports.
+/// - Hosts are numbered by their addresses, alike in all captures.
 pub(super) struct Capture<F> {
     frames: F,
     overhead: Overhead,
@@ -40,14 +41,15 @@ pub(super) struct Capture<F> {
 }
 
 impl<F: Frames> Capture<F> {
-    pub(super) fn new(frames: F, plan: &Plan, filter: Option<&Match>) -> Self {
+    /// Its flows are numbered from `first` on: by class, 0 where nothing is said.
+    pub(super) fn new(frames: F, plan: &Plan, filter: Option<&Match>, first: FirstFlows) -> Self {
         Capture {
             frames,
             overhead: plan.link.overhead,
             filter: filter.cloned(),
             classifier: Classifier::new(plan),
             classes: ClassLimit::all(plan),
-            flows: Flows::default(),
+            flows: Flows { next: first, ..Flows::default() },
             acks: plan.filters_acks().then(|| Box::new(AckTable::new(0))),
             first: None,
             remarks: Remarks::default(),
@@ -163,45 +165,58 @@ fn contents(
     Ok(Contents { headers, length: layers.length(length, overhead), ds, ack, opaque })
 }
 
-/// Numbers flows in order of appearance, a class at a time, and hosts.
+/// As many numbers of flows a capture takes of a class at most.
+pub(super) const MOST_FLOWS: u32 = 65_537;
+
+/// By class, the number of the first flow of a capture.
+pub(super) type FirstFlows = HashMap<ClassId, u32>;
+
+/// Numbers flows in order of appearance, a class at a time.
 #[derive(Default)]
 struct Flows {
     numbers: HashMap<(ClassId, Conversation), FlowId>,
-    /// How many each class has.
-    counts: HashMap<ClassId, u32>,
-    hosts: HashMap<IpAddr, HostId>,
+    /// The next number of each class.
+    next: FirstFlows,
     /// Flows that have come into sight since somebody asked.
     introduced: Vec<Introduction>,
 }
 
 impl Flows {
     /// The largest number of flows that are distinguished; all others of a class share one number.
-    const MOST: usize = 65_536;
+    const MOST: usize = MOST_FLOWS as usize - 1;
 
     fn number(&mut self, class: ClassId, headers: &Headers) -> FlowId {
         let conversation = Conversation::new(headers);
         if let Some(number) = self.numbers.get(&(class, conversation)) {
             return *number;
         }
-        let count = self.counts.entry(class).or_default();
-        let number = FlowId(*count);
+        let next = self.next.entry(class).or_default();
+        let number = FlowId(*next);
         if self.numbers.len() < Self::MOST {
-            *count += 1;
+            *next = next.saturating_add(1);
             self.numbers.insert((class, conversation), number);
-            let hosts = headers.ip.map(|ip| [ip.source, ip.destination].map(|ip| self.host(ip)));
-            let introduction = hosts.map(|[source, destination]| {
-                let hosts = Hosts { source, destination };
-                Introduction { class, flow: number, hosts }
+            let introduction = headers.ip.map(|ip| {
+                let [source, destination] = [ip.source, ip.destination].map(host);
+                Introduction { class, flow: number, hosts: Hosts { source, destination } }
             });
             self.introduced.extend(introduction);
         }
         number
     }
+}
 
-    /// The host of an address. They are numbered from the last on, for a plan numbers those that
-    /// its sources name from 0.
-    fn host(&mut self, address: IpAddr) -> HostId {
-        let next = HostId(HostId::UNKNOWN.0 - 1 - self.hosts.len() as u32);
-        *self.hosts.entry(address).or_insert(next)
-    }
+/// The number of the host of an address: captures that are read apart have to agree.
+fn host(address: IpAddr) -> HostId {
+    let bits = match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    // Nothing is chosen to collide in a recording: multiplication by odd numbers spreads enough.
+    let halves = [(bits >> 64) as u64, bits as u64];
+    let mixed = halves.into_iter().fold(0, |hash: u64, half| {
+        let product = u128::from(hash ^ half) * 0x9e37_79b9_7f4a_7c15;
+        (product >> 64) as u64 ^ (product as u64).rotate_left(32)
+    });
+    // A plan numbers the hosts that its sources name from 0 on.
+    HostId((mixed as u32 | 1 << 31).min(HostId::UNKNOWN.0 - 1))
 }

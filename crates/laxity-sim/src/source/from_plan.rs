@@ -9,7 +9,7 @@ use super::feed::Feed;
 use super::greedy::Greedy;
 use super::lengths::Lengths;
 use super::paced::{Constant, Exponential, OnOff};
-use super::recording::open_recording;
+use super::recording::open_source;
 use super::sampling::{sampled, sampler};
 use crate::error::{SimError, SourceProblem};
 
@@ -25,7 +25,7 @@ impl Feed {
                 .map(Some)
                 .map_err(|problem| SimError::Source { id, problem }),
             Source::Recording(recording) => {
-                open_recording(recording, plan, None).map(|arrivals| Some(Feed::new(arrivals)))
+                open_source(recording, plan, id).map(|arrivals| Some(Feed::new(arrivals)))
             }
             Source::Tcp(_) => Ok(None),
         }

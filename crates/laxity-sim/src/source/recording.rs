@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{Cursor, Read};
 
-use laxity_plan::model::{Plan, Recording, SourceId};
+use laxity_plan::model::{Plan, Recording, Source, SourceId};
 
-use super::arrival::Arrivals;
-use super::capture::Capture;
+use super::arrival::{Arrivals, flows_of};
+use super::capture::{Capture, FirstFlows, MOST_FLOWS};
 use super::csv::CsvArrivals;
 use super::frames::{pcap, pcapng};
 use super::order::Sorter;
@@ -23,10 +23,38 @@ pub fn open_recording(
     plan: &Plan,
     source: Option<SourceId>,
 ) -> Result<Box<dyn Arrivals>, SimError> {
+    read_recording(open(recording)?, recording, plan, source)
+}
+
+/// The arrivals of a recording that is a source of the plan. If it is a capture, its flows are
+/// numbered behind those of models and of the recordings before it.
+///
+/// # Errors
+/// As [`open_recording`].
+pub fn open_source(
+    recording: &Recording,
+    plan: &Plan,
+    id: SourceId,
+) -> Result<Box<dyn Arrivals>, SimError> {
+    read(open(recording)?, recording, plan, None, first_flows(plan, id))
+}
+
+/// The numbers that are left for the flows of a capture that is a source of the plan.
+fn first_flows(plan: &Plan, id: SourceId) -> FirstFlows {
+    let is_recording = |source: &&Source| matches!(source, Source::Recording(_));
+    let before = plan.sources[..id.index()].iter().filter(is_recording).count() as u32;
+    let before = before.saturating_mul(MOST_FLOWS);
+    let mut first: FirstFlows = plan.leaves().map(|(class, _)| (class, before)).collect();
+    for (class, count) in plan.sources.iter().filter_map(flows_of) {
+        let first = first.entry(class).or_default();
+        *first = first.saturating_add(count);
+    }
+    first
+}
+
+fn open(recording: &Recording) -> Result<File, SimError> {
     let path = &recording.file;
-    let file =
-        File::open(path).map_err(|source| SimError::System { path: path.clone(), source })?;
-    read_recording(file, recording, plan, source)
+    File::open(path).map_err(|source| SimError::System { path: path.clone(), source })
 }
 
 /// The arrivals of a recording that any reader has; the recording's file is its name in errors.
@@ -34,10 +62,21 @@ pub fn open_recording(
 /// # Errors
 /// If it cannot be read, is no recording, or its header is wrong.
 pub fn read_recording<'a>(
+    input: impl Read + Send + 'a,
+    recording: &Recording,
+    plan: &Plan,
+    source: Option<SourceId>,
+) -> Result<Box<dyn Arrivals + 'a>, SimError> {
+    read(input, recording, plan, source, FirstFlows::new())
+}
+
+/// The same of a recording whose flows are numbered from these on, if it is a capture.
+fn read<'a>(
     mut input: impl Read + Send + 'a,
     recording: &Recording,
     plan: &Plan,
     source: Option<SourceId>,
+    first: FirstFlows,
 ) -> Result<Box<dyn Arrivals + 'a>, SimError> {
     let Recording { file: path, filter, sort, .. } = recording;
     let mut head = Vec::with_capacity(HEAD);
@@ -56,11 +95,11 @@ pub fn read_recording<'a>(
         Kind::Pcap | Kind::PcapNg if source.is_some() => refuse(RecordingProblem::NoSources),
         Kind::Pcap => {
             let frames = pcap::Reader::new(input, path)?;
-            Ok(Box::new(Sorter::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
+            Ok(Box::new(Sorter::new(Capture::new(frames, plan, filter.as_ref(), first), *sort)))
         }
         Kind::PcapNg => {
             let frames = pcapng::Reader::new(input, path);
-            Ok(Box::new(Sorter::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
+            Ok(Box::new(Sorter::new(Capture::new(frames, plan, filter.as_ref(), first), *sort)))
         }
         Kind::Text if filter.is_some() => refuse(RecordingProblem::FilterOnCsv),
         Kind::Text => {

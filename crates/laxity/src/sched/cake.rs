@@ -265,7 +265,7 @@ impl Scheduler for Cake {
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
         let queues = self.packets.queues();
         let introduced = self.introduced.get_or_insert_with(|| Directory::new(queues, self.salt));
-        introduced.insert(class, flow, hosts);
+        introduced.insert(queues, class, flow, hosts);
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {

@@ -1,6 +1,6 @@
 //! The ends of a network: packets are received, and TCP endpoints answer.
 
-use laxity::packet::Ecn;
+use laxity::packet::{AckTag, Ecn};
 use laxity::units::Nanos;
 
 use crate::network::agenda::Event;
@@ -99,7 +99,7 @@ impl<O: Observer> Simulation<'_, O> {
             demoted: false,
             is_copy: false,
             ecn: Ecn::NotCapable,
-            body: Body::Datagram,
+            body: Body::Datagram { tag: AckTag::NONE },
         };
         let key = self.plane.transits.insert_ack(transit, end.transfer, ack, tag);
         self.plane.arrive(now, key, None, false);

@@ -1,6 +1,6 @@
 //! Sources send packets into the network, past the policer.
 
-use laxity::packet::{Ecn, FlowId, Packet};
+use laxity::packet::{AckTag, Ecn, FlowId, Packet};
 use laxity::police::Entry;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 use crate::error::SimError;
 use crate::network::agenda::Event;
 use crate::network::flow::Flow;
-use crate::network::hosts::{Sending, SourceFlows};
+use crate::network::hosts::{Hosts, Sending, SourceFlows};
 use crate::network::ids::{FlowKey, LoopId, PortId};
 use crate::network::plane::DataPlane;
 use crate::network::plane::transit::{Body, Transit};
@@ -26,8 +26,8 @@ pub(crate) struct PacketContent {
 }
 
 impl PacketContent {
-    fn datagram(id: FlowId, length: u32, ecn: Ecn) -> Self {
-        PacketContent { id, length, ecn, body: Body::Datagram }
+    fn datagram(id: FlowId, length: u32, ecn: Ecn, tag: AckTag) -> Self {
+        PacketContent { id, length, ecn, body: Body::Datagram { tag } }
     }
 }
 
@@ -50,8 +50,12 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Looks up a source's next packet.
     fn await_arrival(&mut self, feed: FeedId) -> Result<(), SimError> {
-        let Feed::Open(stream) = &mut self.hosts.sources[feed.index()].feed else { return Ok(()) };
+        let Hosts { sources, captured, .. } = &mut self.hosts;
+        let Feed::Open(stream) = &mut sources[feed.index()].feed else { return Ok(()) };
         let time = stream.look_up()?.unwrap_or(Nanos::MAX);
+        if let Some(captured) = captured.as_ref().filter(|_| stream.is_recording()) {
+            captured.extend(stream);
+        }
         self.plane.agenda.set(Event::Source(feed), time);
         Ok(())
     }
@@ -68,11 +72,11 @@ impl<O: Observer> Simulation<'_, O> {
                 let is_recorded = matches!(flows, SourceFlows::Classes(_));
                 self.await_arrival(id)?;
                 if let (Some(arrival), Some(flow)) = (arrived, flow) {
-                    let Arrival { length, ecn, .. } = arrival;
+                    let Arrival { length, ecn, ack, .. } = arrival;
                     let own = self.plane.topology.flows[flow.index()].id;
                     let id = if is_recorded { arrival.flow } else { own };
                     // The agenda knows of the next one.
-                    self.set_out(now, flow, PacketContent::datagram(id, length, ecn), false);
+                    self.set_out(now, flow, PacketContent::datagram(id, length, ecn, ack), false);
                 }
             }
             Feed::Backlogged(source) => {
@@ -99,7 +103,8 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = flows.flow(source.class, copy.flow);
         if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
             let id = self.plane.topology.flows[flow.index()].id;
-            self.set_out(now, flow, PacketContent::datagram(id, length, Ecn::NotCapable), true);
+            let content = PacketContent::datagram(id, length, Ecn::NotCapable, AckTag::NONE);
+            self.set_out(now, flow, content, true);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::network::ids::FlowKey;
 use crate::network::layout::{Layout, Routes};
 use crate::network::run::NetworkRun;
 use crate::source::closed_loop::SourceCopy;
-use crate::source::{Feed, FeedId, flows_of, open_recording};
+use crate::source::{Feed, FeedId, flows_of, open_source};
 
 /// Makes the sources of a run and lays the routes of their flows. Returns them with the times at
 /// which connections begin that send from this part of the network.
@@ -34,7 +34,7 @@ pub(crate) fn connect(
         let feed = match (run.arrivals, source) {
             (Some(open), _) => Some(Feed::recorded_without(open(id)?, run.without)),
             (None, Source::Recording(recording)) => {
-                let arrivals = open_recording(recording, plan, None)?;
+                let arrivals = open_source(recording, plan, id)?;
                 Some(Feed::recorded_without(arrivals, run.without))
             }
             (None, Source::Model(_) | Source::Tcp(_)) => Feed::from_source(plan, run.seed, id)?,

@@ -177,7 +177,11 @@ fn networks_have_regions() {
         let mut partition = Partition::whole(&on);
         (partition.region, partition.large) = (1, 0);
         let here = Here { partition: &partition, part: PartId(0), is_observed: false };
-        counts[Simulation::new(run, here, &mut ()).unwrap().plane.agenda.regions()] += 1;
+        counts[Simulation::new(run, here, Default::default(), &mut ())
+            .unwrap()
+            .plane
+            .agenda
+            .regions()] += 1;
     }
     assert!(counts[1] < 30 && counts[3..].iter().sum::<u32>() > 100, "{counts:?}");
 }

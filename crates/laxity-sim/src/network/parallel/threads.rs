@@ -13,6 +13,7 @@ use super::cores::Cores;
 use super::log::{Log, PartObserver, SilentObserver};
 use super::windows::Windows;
 use crate::error::SimError;
+use crate::network::hosts::captured::CapturedHosts;
 use crate::network::ids::PartId;
 use crate::network::layout::partition::Here;
 use crate::network::layout::partition::Partition;
@@ -31,6 +32,7 @@ pub(super) struct Threads<'a> {
     is_observed: bool,
     barrier: Barrier,
     boards: [Board; 2],
+    captured: CapturedHosts,
     failed: Mutex<Option<SimError>>,
 }
 
@@ -45,7 +47,8 @@ impl<'a> Threads<'a> {
         let parts = partition.parts as usize;
         let boards = [(); 2].map(|()| Board::new(parts, is_observed));
         let (barrier, failed) = (Barrier::new(parts), Mutex::default());
-        Threads { run, partition, is_observed, barrier, boards, failed }
+        let captured = CapturedHosts::default();
+        Threads { run, partition, is_observed, barrier, boards, captured, failed }
     }
 
     /// Simulates all parts. `lead` is called after every window and may stop the run.
@@ -84,7 +87,7 @@ impl<'a> Threads<'a> {
         let here = Here { partition: self.partition, part, is_observed: self.is_observed };
         let mut told = T::default();
         let present = self.barrier.unless_kept();
-        let new = Simulation::new(self.run, here, &mut told);
+        let new = Simulation::new(self.run, here, self.captured.clone(), &mut told);
         let ended = new.and_then(|simulation| self.windows(simulation, lead));
         match ended {
             Ok(ended) => {

@@ -37,7 +37,10 @@ const _: () = assert!(size_of::<Transit>() == 64);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
-    Datagram,
+    /// A packet that nothing answers. One of a capture may acknowledge something all the same.
+    Datagram {
+        tag: AckTag,
+    },
     Segment {
         number: u64,
         transfer: TransferId,
@@ -59,7 +62,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// Whether it is an acknowledgement.
+    /// Whether it is an acknowledgement of a simulated connection.
     pub(crate) fn is_ack(&self) -> bool {
         matches!(self, Body::Ack { .. } | Body::Selective { .. })
     }
@@ -67,8 +70,8 @@ impl Body {
     /// What it makes of earlier acknowledgements.
     fn tag(&self) -> AckTag {
         match self {
-            Body::Ack { tag, .. } | Body::Selective { tag, .. } => *tag,
-            Body::Datagram | Body::Segment { .. } => AckTag::NONE,
+            Body::Datagram { tag } | Body::Ack { tag, .. } | Body::Selective { tag, .. } => *tag,
+            Body::Segment { .. } => AckTag::NONE,
         }
     }
 }
@@ -129,7 +132,7 @@ impl Transits {
         let ack = match transit.body {
             Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
             Body::Selective { ack, .. } => Some(self.acks.remove(ack as usize)),
-            Body::Datagram | Body::Segment { .. } => None,
+            Body::Datagram { .. } | Body::Segment { .. } => None,
         };
         (transit, ack)
     }
@@ -149,7 +152,7 @@ impl Transits {
         let transit = Transit { is_copy: true, ..self[key] };
         let ack = match transit.body {
             Body::Selective { ack, .. } => Some(self.acks[ack as usize]),
-            Body::Datagram | Body::Segment { .. } | Body::Ack { .. } => None,
+            Body::Datagram { .. } | Body::Segment { .. } | Body::Ack { .. } => None,
         };
         self.restore(transit, ack)
     }
@@ -177,7 +180,7 @@ impl Transits {
     /// The rank of a packet among those of its flow that set out at one instant; 0 for datagrams.
     pub(crate) fn place(&self, transit: &Transit) -> u64 {
         match transit.body {
-            Body::Datagram => 0,
+            Body::Datagram { .. } => 0,
             Body::Segment { number, .. } => number,
             Body::Ack { next, .. } => next,
             Body::Selective { ack, .. } => self.acks[ack as usize].next,
@@ -208,7 +211,7 @@ impl Parcels {
         let mut acks = self.acks.drain(..);
         self.packets.drain(..).map(move |transit| match transit.body {
             Body::Selective { .. } => (transit, acks.next()),
-            Body::Datagram | Body::Segment { .. } | Body::Ack { .. } => (transit, None),
+            Body::Datagram { .. } | Body::Segment { .. } | Body::Ack { .. } => (transit, None),
         })
     }
 }

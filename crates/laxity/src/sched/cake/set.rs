@@ -39,6 +39,22 @@ impl Tags {
         self.ways(key).find(|&place| self.keys[place] == key)
     }
 
+    /// Whether a key has a place of its own, or there is a free one for it.
+    pub(super) fn has_room(&self, key: u64, is_free: impl Fn(usize) -> bool) -> bool {
+        self.ways(key).any(|place| self.keys[place] == key || is_free(place))
+    }
+
+    /// Makes as many places, all free, instead of those that there are, which it returns.
+    pub(super) fn replace(&mut self, places: usize) -> Tags {
+        let free = Tags::new(places, self.salt);
+        core::mem::replace(self, free)
+    }
+
+    /// The key that each place had last.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        self.keys.iter().copied()
+    }
+
     /// Gives a key a place of its set: its own, or else the first that is free from the one that
     /// its hash says, or else that one.
     pub(super) fn place(&mut self, key: u64, is_free: impl Fn(usize) -> bool) -> Way {
