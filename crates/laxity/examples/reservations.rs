@@ -2,7 +2,10 @@
 //!
 //! ```text
 //! cargo run --release -p laxity --example reservations
+//! cargo run --release -p laxity --example reservations -- 100000 100000
 //! ```
+//!
+//! The second asks of this many contracts and flows alone.
 
 use std::time::{Duration, Instant};
 
@@ -39,19 +42,27 @@ fn times(mut each: impl FnMut(u64)) -> (Duration, Duration) {
     (times[times.len() / 2], times[times.len() - 1])
 }
 
+const ALL: [(u64, u64); 6] = [
+    (10, 1000),
+    (200, 100_000),
+    (1000, 1000),
+    (10_000, 10_000),
+    (100_000, 100_000),
+    (1_000_000, 1_000_000),
+];
+
 fn main() {
+    let arguments = std::env::args().skip(1).map(|number| number.parse().expect("a number"));
+    let arguments: Vec<u64> = arguments.collect();
+    let books = match arguments[..] {
+        [contracts, flows] => vec![(contracts, flows)],
+        _ => ALL.to_vec(),
+    };
     println!(
         "{:>10} {:>10} | admit and release, median and longest | refuse",
         "contracts", "flows"
     );
-    for (contracts, flows) in [
-        (10, 1000),
-        (200, 100_000),
-        (1000, 1000),
-        (10_000, 10_000),
-        (100_000, 100_000),
-        (1_000_000, 1_000_000),
-    ] {
+    for (contracts, flows) in books {
         let mut book = EdfBook::new(RATE, Nanos(0), Some(Bytes(1500)));
         for number in 0..flows {
             book.admit(&flow(number, contracts)).expect("there is room");

@@ -101,8 +101,7 @@ impl Block {
         }
         let is_room = |hull: &Hull, packet: i128| {
             let least = hull.least(line.rise).map_or(i128::MAX, |least| least + line.at_zero);
-            // Corners are rounded down, in time and value.
-            let margin = if self.has_fractions { line.rise.abs() + 1 } else { 0 };
+            let margin = self.margin(line.rise);
             match least.checked_sub(packet) {
                 Some(left) if left < -margin => Some(false),
                 Some(left) if left < margin => None,
@@ -125,6 +124,20 @@ impl Block {
         // Both are rounded down.
         let least = line.floor(first).min(line.floor(last)) - 1;
         self.least_slack.checked_add(least).is_some_and(|left| left >= packet.max(self.packet))
+    }
+
+    /// No less than the least of the slack beside the packet on the link, and hardly more.
+    fn least_at_most(&self, packet: i128) -> i128 {
+        let Line { at_zero, rise } = self.common;
+        let [beside, behind_own] = [&self.hull, &self.hull_behind_own]
+            .map(|hull| hull.least(rise).map_or(i128::MAX, |least| least + at_zero));
+        beside.saturating_sub(packet).min(behind_own).saturating_add(self.margin(rise))
+    }
+
+    /// By how much slack and a line that rises like this may differ from what the hulls say: their
+    /// corners are rounded down, in time and value.
+    fn margin(&self, rise: i128) -> i128 {
+        if self.has_fractions { rise.abs() + 1 } else { 0 }
     }
 
     /// The same beside a newcomer, from its deadline on.
@@ -264,34 +277,44 @@ impl Timeline {
 
     /// The least slack at any time from this one on, in nanobits, rounded down.
     pub(super) fn least_from(&self, from: &Instant) -> Option<i128> {
-        let (mut least, mut packet) = (None, self.blocking);
-        for block in self.blocks.iter().rev() {
-            if block.ends().is_none_or(|(_, last)| last < from) {
-                break;
-            }
+        let blocks = || {
+            let ends_before =
+                |(block, _): &(&Block, i128)| block.ends().is_none_or(|(_, last)| last < from);
+            self.with_later_packets().take_while(move |block| !ends_before(block))
+        };
+        let begins_later = |block: &Block| block.ends().is_some_and(|(first, _)| first >= from);
+        let whole = blocks().filter(|(block, _)| begins_later(block));
+        // Only blocks that may have less than this are walked.
+        let mut least = whole.map(|(block, packet)| block.least_at_most(packet)).min();
+        for (block, packet) in blocks() {
             let is_more = |least: i128| block.is_room(Line { at_zero: -least, rise: 0 }, packet);
             if !least.is_some_and(is_more) {
                 let here = block.least(block.common, packet, |at| at >= from);
                 least = Some(least.map_or(here, |least: i128| least.min(here)));
             }
-            packet = packet.max(block.packet);
         }
         least
     }
 
+    /// The blocks from the last one back, each with the largest packet that is due behind it.
+    fn with_later_packets(&self) -> impl Iterator<Item = (&Block, i128)> {
+        self.blocks.iter().rev().scan(self.blocking, |packet, block| {
+            let later = *packet;
+            *packet = later.max(block.packet);
+            Some((block, later))
+        })
+    }
+
     /// The slack at a time, and the largest packet that is due later.
     fn at(&self, at: &Instant) -> (Line, i128) {
-        let mut packet = self.blocking;
-        for block in self.blocks.iter().rev() {
-            let count = block.points.partition_point(|point| point.at <= *at);
-            let Some(point) = count.checked_sub(1).map(|last| &block.points[last]) else {
-                packet = packet.max(block.packet);
-                continue;
-            };
-            let later = block.points[count..].iter().map(|point| point.packet);
-            return (point.slack + block.common, later.fold(packet, i128::max));
-        }
-        (self.link, packet)
+        let number = self.block(at);
+        let Some(block) = self.blocks.get(number) else { return (self.link, self.blocking) };
+        let count = block.points.partition_point(|point| point.at <= *at);
+        let later = block.points[count..].iter().map(|point| point.packet);
+        let packets = self.blocks[number + 1..].iter().map(|block| block.packet);
+        let packet = later.chain(packets).fold(self.blocking, i128::max);
+        let slack = count.checked_sub(1).map(|last| block.points[last].slack + block.common);
+        (slack.unwrap_or(self.link), packet)
     }
 
     /// The slack in the long run.
