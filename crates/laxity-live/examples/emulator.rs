@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `--awake` keeps cores from sleeping. The first number is how many seconds each measurement
-//! takes, the others are rates in Mbit/s. Links have a delay of 20 ms. Needs root, or `unshare -Urn`, where there is no real-time
-//! priority.
+//! takes, the others are rates in Mbit/s. Links have a delay of 20 ms. Needs root, or
+//! `unshare -Urn`, where there is no real-time priority.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -70,11 +70,11 @@ impl<'a> EndToEnd<'a> {
 
     /// How long its packets take, by each method, with propagation.
     ///
-    /// Between two places at which they are held, packets begin under the class's curve and are held
-    /// to that curve in the end. If they keep their order, this makes none later than the last of
-    /// them may be anyway (Le Boudec 2018, "A theory of traffic regulators for deterministic networks
-    /// with application to interleaved regulators"). So the bounds of these parts, each without the
-    /// regulator behind it, add up.
+    /// Between two places at which they are held, packets begin under the class's curve and are
+    /// held to that curve in the end. If they keep their order, this makes none later than the last
+    /// of them may be anyway (Le Boudec 2018, "A theory of traffic regulators for deterministic
+    /// networks with application to interleaved regulators"). So the bounds of these parts, each
+    /// without the regulator behind it, add up.
     ///
     /// Otherwise a packet that takes the time D up to the regulator is there behind packets that
     /// began up to D after it. Where these may be in order, D later, it may be too. So such a part
@@ -209,7 +209,8 @@ impl<'a> EndToEnd<'a> {
         &self.paths.routes[self.route.index()].path[self.start..self.end]
     }
 
-    /// Its outputs, if nothing else comes to them and packets are neither held nor passed on the way.
+    /// Its outputs, if nothing else comes to them and packets are neither held nor passed on the
+    /// way.
     pub(super) fn tandem_alone(self) -> Option<Tandem> {
         let views = [View::Queues, View::Blind].map(|view| EndToEnd { view, ..self });
         let tandems = views.into_iter().filter_map(|view| view.tandem().ok());

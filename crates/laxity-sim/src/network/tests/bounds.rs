@@ -235,8 +235,8 @@ fn many_networks_are_proved() {
     assert!(bounded >= 30 && unbounded >= 10, "{bounded} {unbounded}");
 }
 
-/// Where packets of a class pass one another, its last ones are later than its curve and its service
-/// alone would say.
+/// Where packets of a class pass one another, its last ones are later than its curve and its
+/// service alone would say.
 #[test]
 fn packets_of_a_class_pass_one_another_under_cake() {
     let source = |packet: &str| {

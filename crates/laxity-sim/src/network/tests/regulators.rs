@@ -165,8 +165,9 @@ fn ring() -> impl Strategy<Value = Ring> {
     })
 }
 
-/// Eight flows of `b` and a burst of `a` come to CAKE at once, later a packet of `a` that passes the
-/// burst. Regulators behind it take that packet's part of the contract from the burst's last packet.
+/// Eight flows of `b` and a burst of `a` come to CAKE at once, later a packet of `a` that passes
+/// the burst. Regulators behind it take that packet's part of the contract from the burst's last
+/// packet.
 fn passed_on_the_way(regulate: bool) -> Plan {
     plan(&format!(
         r#"

@@ -46,7 +46,7 @@ impl Directory {
         self.hosts[place] = hosts;
     }
 
-    /// Makes more places, at most so many.
+    /// Makes twice the places, or `most`.
     fn grow(&mut self, most: usize) {
         let places = (2 * self.hosts.len()).min(most);
         let hosts = core::mem::replace(&mut self.hosts, alloc::vec![Hosts::UNKNOWN; places]);
