@@ -30,7 +30,7 @@ mod reload;
 mod switch;
 mod ways;
 
-use laxity::packet::{Hosts, Packet};
+use laxity::packet::Packet;
 use laxity::police::Policer;
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::Backlog;
@@ -101,6 +101,8 @@ pub struct Router {
 
 struct Port {
     output: Output,
+    /// Whether the output gets to know the hosts of what is queued there.
+    shares_by_hosts: bool,
     input: Option<Input>,
     /// Whether there is a host at the other end: a node that no other link leads to.
     is_of_host: bool,
@@ -136,6 +138,7 @@ impl Router {
             let links = network.links.iter().filter(|link| link.between.contains(&neighbour));
             Ok(Port {
                 output: output(on, port, *hop, paths, schedule.as_ref(), &settings)?,
+                shares_by_hosts: on.plan.at_hop(*hop).shares_by_hosts(),
                 input: input(on, hop.reversed())?,
                 is_of_host: links.count() == 1,
             })
@@ -200,7 +203,7 @@ impl Router {
         let mark = marks::packet_mark(head);
         let sent_in = input.as_mut().zip(mark).and_then(|(input, mark)| input.receive(came, mark));
         let headers = Headers::from_ethernet(head);
-        let found = sort(&mut self.sorter, &mut self.ports, &headers);
+        let found = self.sorter.sort(&headers, |_, _| {});
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let (ecn, demoted) = (ds::ecn(head), false);
         let ack = self.acks.as_mut().map(|acks| acks.tag_frame(&headers, head)).unwrap_or_default();
@@ -311,14 +314,23 @@ impl Router {
     fn let_on(&mut self, now: Nanos, until: Nanos, outside: &mut dyn Outside) {
         while let Some((port, mut waiting)) = self.regulators.next(until) {
             if waiting.reloads != self.reloads {
-                follow(&mut self.sorter, &mut self.ports, &mut waiting, self.reloads);
+                follow(&mut self.sorter, &mut waiting, self.reloads);
             }
-            self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
+            self.enqueue(now, port, waiting, outside);
         }
     }
 
     fn queue(&mut self, now: Nanos, port: usize, waiting: Waiting, outside: &mut dyn Outside) {
         self.count(&waiting);
+        self.enqueue(now, port, waiting, outside);
+    }
+
+    fn enqueue(&mut self, now: Nanos, port: usize, waiting: Waiting, outside: &mut dyn Outside) {
+        let Port { output, shares_by_hosts, .. } = &mut self.ports[port];
+        // Every time: schedulers forget flows when they know too many.
+        if *shares_by_hosts {
+            introduce(output, &self.sorter, &waiting);
+        }
         self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
     }
 
@@ -351,16 +363,15 @@ impl Router {
     }
 }
 
-/// The class and flow of a frame. A flow that is new is introduced at all outputs.
-fn sort(sorter: &mut Sorter, ports: &mut [Port], headers: &Headers) -> Classification {
-    sorter.sort(headers, |found, hosts: Hosts| {
-        ports.iter_mut().for_each(|port| port.output.introduce(found, hosts));
-    })
+/// Tells a scheduler the hosts of a packet's flow.
+fn introduce(output: &mut Output, sorter: &Sorter, waiting: &Waiting) {
+    let Packet { class, flow, .. } = waiting.packet;
+    output.introduce(Classification { class, flow }, sorter.hosts(&waiting.headers));
 }
 
 /// A packet that came under an earlier plan has the flow that it has under the present one.
-fn follow(sorter: &mut Sorter, ports: &mut [Port], waiting: &mut Waiting, reloads: u32) {
-    let found = sort(sorter, ports, &waiting.headers);
+fn follow(sorter: &mut Sorter, waiting: &mut Waiting, reloads: u32) {
+    let found = sorter.sort(&waiting.headers, |_, _| {});
     // It keeps its class, and the number there if the present plan has it in another.
     if found.class == waiting.packet.class {
         waiting.packet.flow = found.flow;

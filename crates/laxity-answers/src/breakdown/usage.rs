@@ -112,8 +112,8 @@ impl Kind {
 fn uses(own: ClassId, cause: Cause) -> Vec<Kind> {
     use Kind::{AnyBlocking, Term};
     use Source::{
-        Ahead, Before, BestEffort, Blocking, Head, Jitter, Latency, Own, Propagation, Share, Stall,
-        Turns, Undivided,
+        Ahead, Before, BestEffort, Blocking, Head, Jitter, Latency, Own, Passed, Propagation,
+        Share, Stall, Turns, Undivided,
     };
     let kinds = match cause {
         Cause::Wait(explain::Cause::OnLink(class) | explain::Cause::Before(class, _))
@@ -145,8 +145,9 @@ fn uses(own: ClassId, cause: Cause) -> Vec<Kind> {
         Cause::Wait(explain::Cause::LateChoice) => vec![Term(Stall), Term(Latency)],
         Cause::Transmission => vec![Term(Own)],
         Cause::Propagation => vec![Term(Propagation)],
-        Cause::Wire | Cause::WireAndRegulator => vec![Term(Jitter)],
-        Cause::Regulator => Vec::new(),
+        Cause::Wire => vec![Term(Jitter)],
+        Cause::WireAndRegulator => vec![Term(Jitter), Term(Passed)],
+        Cause::Regulator => vec![Term(Passed)],
     };
     let is_at_output = !matches!(
         cause,

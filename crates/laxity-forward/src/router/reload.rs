@@ -10,7 +10,7 @@ use laxity_plan::model::{
 };
 use thiserror::Error;
 
-use super::{Outside, Port, Router, follow};
+use super::{Outside, Router, follow, introduce};
 use crate::gate;
 
 /// A difference between plans that all routers of the network must adopt at once.
@@ -50,9 +50,8 @@ impl Router {
     /// has followed nothing yet, and gets what is no longer followed.
     ///
     /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame
-    /// if it has one; the new scheduler gets them in their order, and hears of their flows and of
-    /// those that come later. What is held goes on when it was
-    /// to, and what comes after is held behind it, to the new curves. Addresses that were learned
+    /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is held
+    /// goes on when it was to, and what comes after is held behind it, to the new curves. Addresses that were learned
     /// stay known, inputs stay in step, and whatever is shaped stays shaped.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
@@ -64,8 +63,14 @@ impl Router {
         self.reloads = self.reloads.wrapping_add(1);
         self.regulators.follow(&self.plan, &next.plan);
         let Router { sorter, ports, reloads, .. } = &mut *self;
-        for Port { output, .. } in ports {
-            output.update(|waiting| follow(sorter, &mut next.ports, waiting, *reloads));
+        for (port, next) in ports.iter_mut().zip(&mut next.ports) {
+            port.output.update(|waiting| {
+                follow(sorter, waiting, *reloads);
+                if next.shares_by_hosts {
+                    introduce(&mut next.output, sorter, waiting);
+                }
+            });
+            mem::swap(&mut port.shares_by_hosts, &mut next.shares_by_hosts);
         }
         for (port, next) in next.ports.iter_mut().enumerate() {
             self.with(port, outside, |output, tell| output.change(now, &mut next.output, tell));

@@ -109,8 +109,15 @@ impl Analysis<'_> {
         self.passing[number.index()].iter().copied().filter(of_class)
     }
 
-    /// How long packets take since they entered. That they are held takes nothing from the longest
-    /// that they take up to there.
+    /// How long packets take since they entered.
+    ///
+    /// Time that they are held is not in it. Behind what keeps their order no packet is held for
+    /// longer. Elsewhere a regulator may hold a packet p for longer than D, the longest way up to
+    /// there, and the curve `A(t + D - d)` of what leaves it, with the shortest way d, holds all
+    /// the same: let p go on at s from a regulator that has been busy since b. What goes on within
+    /// t from s on, and all that went on since b, entered within `t + s - b + D - d`. The second is
+    /// at least `A(s - b) - l` with the length l of p. As A is concave and `A(0+) >= l`, that
+    /// leaves at most `A(t + s - b + D - d) - A(s - b) + l <= A(t + D - d)`.
     pub(super) fn times_since_entry(&self) -> Vec<Vec<(Nanos, Option<Nanos>)>> {
         let of = |route: &Route| {
             let (mut shortest, mut most) = (Nanos::ZERO, Some(Nanos::ZERO));

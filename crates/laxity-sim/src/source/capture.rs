@@ -91,8 +91,9 @@ impl<F: Frames> Records for Capture<F> {
             let (class, limit) = (name.clone(), *longest);
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
         }
-        let flow = self.flows.number(class, &headers);
-        let ack = ack.bits();
+        let (flow, is_shared) = self.flows.number(class, &headers);
+        // Acknowledgements of connections that nothing tells apart say nothing of one another.
+        let ack = if is_shared { AckTag::NONE } else { ack }.bits();
         Ok(Some(Record { time, packet: Some(Sighting { class, flow, length, ds, ack }) }))
     }
 
@@ -185,14 +186,16 @@ impl Flows {
     /// The largest number of flows that are distinguished; all others of a class share one number.
     const MOST: usize = MOST_FLOWS as usize - 1;
 
-    fn number(&mut self, class: ClassId, headers: &Headers) -> FlowId {
+    /// The number of a flow, and whether others may have it.
+    fn number(&mut self, class: ClassId, headers: &Headers) -> (FlowId, bool) {
         let conversation = Conversation::new(headers);
         if let Some(number) = self.numbers.get(&(class, conversation)) {
-            return *number;
+            return (*number, false);
         }
         let next = self.next.entry(class).or_default();
         let number = FlowId(*next);
-        if self.numbers.len() < Self::MOST {
+        let is_shared = self.numbers.len() >= Self::MOST;
+        if !is_shared {
             *next = next.saturating_add(1);
             self.numbers.insert((class, conversation), number);
             let introduction = headers.ip.map(|ip| {
@@ -201,7 +204,7 @@ impl Flows {
             });
             self.introduced.extend(introduction);
         }
-        number
+        (number, is_shared)
     }
 }
 
