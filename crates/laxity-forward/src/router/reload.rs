@@ -50,9 +50,10 @@ impl Router {
     /// has followed nothing yet, and gets what is no longer followed.
     ///
     /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame
-    /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is held
-    /// goes on when it was to, and what comes after is held behind it, to the new curves. Addresses that were learned
-    /// stay known, inputs stay in step, and whatever is shaped stays shaped.
+    /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is
+    /// held goes on when it was to, and what comes after is held behind it, to the new curves.
+    /// Addresses that were learned stay known, inputs stay in step, and whatever is shaped stays
+    /// shaped.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
         mem::swap(&mut self.plan, &mut next.plan);
