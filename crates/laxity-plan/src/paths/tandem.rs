@@ -91,9 +91,10 @@ impl<'a> EndToEnd<'a> {
 
     /// The bounds of one part, within which packets are not held.
     fn part_bounds(self) -> Result<Vec<Bound>, BoundError> {
-        let mut bounds = total(self.sections().map(EndToEnd::section_bounds))?;
+        let (mut bounds, times) =
+            (total(self.sections().map(EndToEnd::section_bounds))?, self.times());
         for bound in &mut bounds {
-            bound.delay = Nanos(bound.delay.0.saturating_mul(self.times()));
+            bound.delay = Nanos(bound.delay.0.saturating_mul(times));
         }
         Ok(bounds)
     }
@@ -101,12 +102,17 @@ impl<'a> EndToEnd<'a> {
     /// Outputs in a row at which packets keep their order, and each at which they do not.
     fn sections(self) -> impl Iterator<Item = Self> {
         let together = move |one: &OutputId, next: &OutputId| {
-            [one, next].iter().all(|at| self.keeps_order(**at))
+            self.keeps_order(*one) && self.keeps_order(*next)
         };
         self.outputs().chunk_by(together).scan(self.start, move |at, section| {
             let start = std::mem::replace(at, *at + section.len());
             Some(EndToEnd { start, end: *at, ..self })
         })
+    }
+
+    /// Whether all its outputs are one section.
+    fn is_one_section(self) -> bool {
+        self.parts().count() == 1 && self.sections().count() == 1
     }
 
     /// The bounds of one section.
@@ -155,6 +161,7 @@ impl<'a> EndToEnd<'a> {
         sum(self.parts().filter(|part| part.times() > 1).map(EndToEnd::added_once))
     }
 
+    /// The same, each part once.
     fn added_once(self) -> Result<Nanos, BoundError> {
         let class = self.paths.routes[self.route.index()].class;
         let mut added = self.propagation()?;
@@ -171,7 +178,7 @@ impl<'a> EndToEnd<'a> {
         if added <= most {
             return true;
         }
-        if self.sections().count() > 1 || self.parts().count() > 1 {
+        if !self.is_one_section() {
             return self.bounds().is_ok_and(|all| all.iter().any(|bound| bound.delay <= most));
         }
         let Some(most) = self.propagation().ok().and_then(|way| most.0.checked_sub(way.0)) else {
@@ -212,10 +219,12 @@ impl<'a> EndToEnd<'a> {
     /// Its outputs, if nothing else comes to them and packets are neither held nor passed on the
     /// way.
     pub(super) fn tandem_alone(self) -> Option<Tandem> {
+        if !self.is_one_section() {
+            return None;
+        }
         let views = [View::Queues, View::Blind].map(|view| EndToEnd { view, ..self });
-        let tandems = views.into_iter().filter_map(|view| view.tandem().ok());
-        let is_whole = self.parts().count() == 1 && self.sections().count() == 1;
-        tandems.filter(|_| is_whole).find(|tandem| tandem.flows.len() == 1)
+        let mut tandems = views.into_iter().filter_map(|view| view.tandem().ok());
+        tandems.find(|tandem| tandem.flows.len() == 1)
     }
 
     /// Its outputs, and what waits there in the same queues.
