@@ -184,7 +184,7 @@ impl Forwarder {
         let handle = self.held.insert(QueuedPacket { number, packet, headers });
         let mut drops = drops(&mut self.held, now, sink);
         self.followed.port.enqueue(now, Packet { handle, ..packet }, &mut drops);
-        self.outlet.arrived(now, self.followed.port.next_ready(now));
+        self.outlet.arrived(now, || self.followed.port.next_ready(now));
     }
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None`

@@ -125,9 +125,9 @@ impl Outlet {
     }
 
     /// A packet arrived, and the scheduler says when it has something to send.
-    pub(crate) fn arrived(&mut self, now: Nanos, next_ready: Option<Nanos>) {
+    pub(crate) fn arrived(&mut self, now: Nanos, next_ready: impl FnOnce() -> Option<Nanos>) {
         if self.ready.is_none_or(|ready| ready > now) {
-            self.ready = next_ready.map(|next| next.max(now));
+            self.ready = next_ready().map(|next| next.max(now));
         }
     }
 

@@ -118,7 +118,7 @@ impl Plain {
         let handle = held.insert(waiting);
         let packet = Packet { handle, ..waiting.packet };
         scheduler.enqueue(now, packet, &mut drops(held, tell));
-        outlet.arrived(now, scheduler.next_ready(now));
+        outlet.arrived(now, || scheduler.next_ready(now));
     }
 
     fn change(&mut self, now: Nanos, next: &mut Plain, tell: Tell<'_>) {

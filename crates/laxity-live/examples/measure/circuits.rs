@@ -11,7 +11,7 @@ use laxity_live::Way as Order;
 use laxity_plan::Plan;
 
 use crate::place::Place;
-use crate::sender::Receivers;
+use crate::sender::{Lengths, Receivers};
 use crate::{Interfaces, Way, forward, spread};
 use provider::Upper;
 
@@ -35,8 +35,13 @@ enum Spread {
 }
 
 pub(crate) fn measure(rounds: usize) -> Result<()> {
+    measure_with("64 B", Lengths::SMALLEST, rounds)?;
+    measure_with("IMIX", Lengths::IMIX, rounds)
+}
+
+fn measure_with(name: &str, lengths: Lengths, rounds: usize) -> Result<()> {
     println!(
-        "64 B to circuits, ns a frame that waits, {rounds} rounds, medians (least to greatest):"
+        "{name} to circuits, ns a frame that waits, {rounds} rounds, medians (least to greatest):"
     );
     let head = ["10, in turns", "10 000, in turns", "10, few", "10 000, few"];
     println!("{:>20}{}", "", head.map(|head| format!("{head:>24}")).concat());
@@ -49,7 +54,7 @@ pub(crate) fn measure(rounds: usize) -> Result<()> {
                 for ((to, count), figures) in cases.iter().zip(&mut figures) {
                     let way = Way::Circuits(at, upper, *count);
                     let (frames, took) =
-                        forward::waiting(way, receivers(*to, *count), &Place::new()?)?;
+                        forward::waiting(way, receivers(*to, *count), lengths, &Place::new()?)?;
                     figures.push(took.0 as f64 / frames.max(1) as f64);
                 }
             }

@@ -16,7 +16,7 @@ use laxity_live::{Bridge, Forwarding, Options, Way as Order};
 use laxity_plan::Plan;
 
 use crate::place::Place;
-use crate::sender::{Receivers, Sender};
+use crate::sender::{Lengths, Receivers, Sender};
 use crate::{Interfaces, OTHER_CORE, Way, circuits};
 
 /// How often frames wait before it is measured what they take: all receivers are known then.
@@ -125,7 +125,12 @@ pub(crate) fn during<T>(
 }
 
 /// Forwards frames that wait already, again and again, and says how many and how long that took.
-pub(crate) fn waiting(way: Way, to: Receivers, place: &Place) -> Result<(u64, Nanos)> {
+pub(crate) fn waiting(
+    way: Way,
+    to: Receivers,
+    lengths: Lengths,
+    place: &Place,
+) -> Result<(u64, Nanos)> {
     struct Waiting<'a>(Way, Sender, &'a Place);
     impl Use for Waiting<'_> {
         type Result = (u64, Nanos);
@@ -156,7 +161,7 @@ pub(crate) fn waiting(way: Way, to: Receivers, place: &Place) -> Result<(u64, Na
     match way {
         Way::KernelBridge => Ok((0, Nanos(1))),
         Way::Plain(at) | Way::Edf(at) | Way::Circuits(at, ..) => {
-            open(at, place, Waiting(way, Sender::new(place, to)?, place))
+            open(at, place, Waiting(way, Sender::new(place, to, lengths)?, place))
         }
     }
 }

@@ -8,7 +8,7 @@ use laxity_linux::priority;
 use laxity_live::Options;
 
 use crate::place::Place;
-use crate::sender::{Receivers, Sender, sent_at};
+use crate::sender::{Lengths, Receivers, Sender, sent_at};
 use crate::{OTHER_CORE, SENDERS_CORE, Way, forward, spread};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -50,7 +50,7 @@ fn round(way: Way, thread: Options) -> Result<[f64; 3]> {
     let place = Place::new()?;
     let receiver = Place::host(&place.receiver)?;
     let mut tap = place.receiver.run(|| Tap::open(&receiver, Direction::In, 16 << 20))??;
-    let mut sender = Sender::new(&place, Receivers::classes())?;
+    let mut sender = Sender::new(&place, Receivers::classes(), Lengths::SMALLEST)?;
     forward::during(way, thread, &place, |_| {
         let send = || {
             for prepared in [priority::pin(SENDERS_CORE), priority::real_time(40)] {

@@ -9,7 +9,7 @@ use laxity_linux::priority;
 use laxity_live::Options;
 
 use crate::place::Place;
-use crate::sender::{Receivers, Sender};
+use crate::sender::{Lengths, Receivers, Sender};
 use crate::{OTHER_CORE, SENDERS_CORE, Way, forward, spread};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -44,7 +44,7 @@ type Round = [f64; 4];
 
 fn round(way: Way) -> Result<Round> {
     let place = Place::new()?;
-    let mut sender = Sender::new(&place, Receivers::classes())?;
+    let mut sender = Sender::new(&place, Receivers::classes(), Lengths::SMALLEST)?;
     let on_core = Options { core: Some(OTHER_CORE), ..Options::default() };
     let (offered, arrived, took, busy) = forward::during(way, on_core, &place, |read| {
         let thread = thread("forwarding")?;
@@ -59,7 +59,8 @@ fn round(way: Way) -> Result<Round> {
         }
         Ok((offered, place.arrived()? - before, took, busy(&thread)? - busy_before))
     })?;
-    let (of_waiting, waited) = forward::waiting(way, Receivers::classes(), &place)?;
+    let (of_waiting, waited) =
+        forward::waiting(way, Receivers::classes(), Lengths::SMALLEST, &place)?;
     let millions = |frames: u64, time: Nanos| frames as f64 / time.0.max(1) as f64 * 1000.0;
     Ok([
         millions(offered, took),

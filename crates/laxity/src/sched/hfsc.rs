@@ -143,6 +143,9 @@ impl Scheduler for Hfsc {
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let top = &self.groups[TOP.index()];
         let by_link_sharing = top.is_active().then(|| top.first_fit());
+        if by_link_sharing.is_some_and(|fit| fit <= now.0) {
+            return Some(now);
+        }
         let first = self.requests.first_eligible().into_iter().chain(by_link_sharing).min()?;
         Some(Nanos(first).max(now))
     }
