@@ -9,6 +9,7 @@
 //! felt](laxity_plan::Plan::settling_time). So does the class of a reservation whose contract is
 //! changed: what it holds keeps its promise, and a class of another name takes what comes.
 
+pub mod calls;
 #[cfg(test)]
 mod tests;
 
@@ -50,7 +51,8 @@ pub struct Request {
 pub struct Granted {
     /// The name of the reservation.
     pub name: String,
-    /// No packet that conforms takes longer, in ns; absent if it is promised no delay.
+    /// No packet that conforms takes longer, in ns, whoever comes later; absent if no delay was asked
+    /// for.
     pub bound_ns: Option<u64>,
     /// When its first packet may come, in ns.
     pub from_ns: u64,
@@ -411,26 +413,36 @@ impl Base {
         at: Nanos,
     ) -> Result<(Option<Nanos>, Option<Nanos>), RequestError> {
         let (plan, _) = self.plan(contracts, false)?;
-        let admission = link::Admission::test(&plan);
         let class = plan.classes.iter().position(|class| class.name == newcomer);
-        match admission {
-            Some(admission) if admission.admitted() == Some(true) => {
-                let bound = class.and_then(|class| admission.bounds[class].ok());
+        match admitted(&plan) {
+            Ok(admission) => {
+                let bound = class.and_then(|class| promise(&plan, class, &admission));
                 let (settling, _) = self.plan(contracts, true)?;
                 Ok((bound, settling.settling_time()))
             }
-            refused => {
-                let reasons = refused.map_or_else(
-                    || {
-                        let scheduler = plan.scheduler.name();
-                        vec![Reason::whole(crate::Finding::NoTest { scheduler })]
-                    },
-                    |admission| admission.reasons,
-                );
+            Err(reasons) => {
                 let offer = class.map(|class| Offer::new(&plan, class)).unwrap_or_default();
                 let no_room = NoRoom { at_ns: at.0, reasons, offer };
                 Err(RequestError::NoRoom(Box::new(no_room)))
             }
+        }
+    }
+}
+
+/// What a class is promised for as long as it stays: the delay that it asks for. Today's bound may be
+/// shorter, and others who come may raise it.
+fn promise(plan: &Plan, class: usize, admission: &link::Admission) -> Option<Nanos> {
+    let asked = plan.classes[class].relative_deadline()?;
+    admission.bounds[class].ok().map(|bound| bound.max(asked))
+}
+
+/// What is proved of a plan that is admitted, or why it is not.
+fn admitted(plan: &Plan) -> Result<link::Admission, Vec<Reason>> {
+    match link::Admission::test(plan) {
+        Some(admission) if admission.admitted() == Some(true) => Ok(admission),
+        Some(refused) => Err(refused.reasons),
+        None => {
+            Err(vec![Reason::whole(crate::Finding::NoTest { scheduler: plan.scheduler.name() })])
         }
     }
 }

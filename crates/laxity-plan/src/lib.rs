@@ -23,6 +23,7 @@ pub mod acks;
 pub mod aqm;
 mod autorate;
 mod build;
+pub mod calls;
 pub mod classify;
 pub mod discipline;
 pub mod edit;

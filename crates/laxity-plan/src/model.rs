@@ -6,6 +6,7 @@ mod autorate;
 mod class;
 mod network;
 pub(crate) mod queue;
+mod request;
 pub(crate) mod scheduler;
 mod source;
 mod tcp;
@@ -28,6 +29,7 @@ pub use autorate::{AutorateSpec, BehindSpec};
 pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId};
 pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
+pub use request::RequestSpec;
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, CakeSpec, EdfSpec, Late, SchedulerSpec, Scheduling,
     TdpSpec,
@@ -56,6 +58,9 @@ pub struct Plan {
     pub classes: Vec<Class>,
     /// The traffic of a simulation.
     pub sources: Vec<Source>,
+    /// The calls of a simulation, each of another class. Their classes and sources stand for those
+    /// of one call.
+    pub requests: Vec<RequestSpec>,
     /// How long a simulation lasts unless the command says otherwise.
     pub run: RunSpec,
 }

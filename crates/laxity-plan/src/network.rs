@@ -88,6 +88,7 @@ impl Plan {
             queue: of.queue.map(|queue| queue.on(&link)),
             classes,
             sources: Vec::new(),
+            requests: Vec::new(),
             run: self.run,
             link,
         }

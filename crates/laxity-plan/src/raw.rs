@@ -17,6 +17,7 @@ mod network;
 mod overhead;
 mod queue;
 mod rate;
+mod request;
 mod scheduler;
 mod source;
 mod stream;
@@ -39,7 +40,7 @@ pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
 pub(crate) use host::HostPair;
-pub(crate) use lists::{Classes, Links, Nodes, Sources};
+pub(crate) use lists::{Classes, Links, Nodes, Requests, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node};
 pub(crate) use overhead::Overhead;
 pub(crate) use queue::Queue;
@@ -70,6 +71,7 @@ form::in_forms! {
     [] Number;
     [] Overhead;
     [] QueueLimit;
+    [] Requests;
     [] Sources;
     [] Topology;
     [] Way;
@@ -116,6 +118,9 @@ pub(crate) struct Plan {
     /// The traffic of a simulation.
     #[serde(default)]
     pub source: Sources,
+    /// The calls of a simulation.
+    #[serde(default)]
+    pub request: Requests,
 }
 
 /// The link that is shared.

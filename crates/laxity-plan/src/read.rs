@@ -8,6 +8,7 @@ mod keys;
 mod link;
 mod network;
 mod outside;
+mod request;
 mod scheduling;
 mod stream;
 #[cfg(test)]
@@ -195,10 +196,12 @@ fn plan_of(
         queue,
         classes,
         sources,
+        requests: Vec::new(),
         run,
     };
     let (sources, hosts) = source::all(&tables, &plan, place.folder(), text)?;
     plan.sources = sources;
+    plan.requests = request::all(raw.request, &plan)?;
     hosts.tell(&mut plan.classes);
     network::check_order(&plan, &regulated)?;
     threads::check(&plan, &raw.link.0, in_network)?;

@@ -69,8 +69,8 @@ impl Reading {
     /// The plan of another text, where its classes are read one by one and others than these are
     /// the same; `None` where it has to be read whole.
     fn changed_to(&self, text: &str) -> Option<Plan> {
-        let Plan { classes, sources, network, files, .. } = &self.plan;
-        if !sources.is_empty() || network.is_some() || !files.is_empty() {
+        let Plan { classes, sources, requests, network, files, .. } = &self.plan;
+        if !sources.is_empty() || !requests.is_empty() || network.is_some() || !files.is_empty() {
             return None;
         }
         let change = Change::new(&self.text, classes, text)?;
@@ -89,6 +89,7 @@ impl Reading {
             queue: self.plan.queue,
             classes,
             sources: Vec::new(),
+            requests: Vec::new(),
             run: self.plan.run,
         };
         (plan.scheduler.room().check)(&plan, &(0..0)).ok()?;

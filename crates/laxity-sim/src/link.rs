@@ -1,6 +1,7 @@
 //! Runs over one link: a network of that link alone.
 
 mod choice;
+mod successive;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use crate::source::Feed;
 use crate::summary::Outcome;
 
 pub use choice::{Choices, Waiting};
+pub use successive::{Change, Successive};
 
 /// A run over one link.
 pub struct Run<'a> {

@@ -66,6 +66,29 @@ fn a_class_comes_and_goes() {
     assert_eq!(book.next_change(free), None);
 }
 
+/// What one is promised, those who come later do not take away: under static priority a class before
+/// it makes its bound longer than the one that it had.
+#[test]
+fn what_is_promised_holds_whoever_comes() {
+    let text = plan("kind = 'priority'");
+    let text = text.replace("weight = 1", "level = 3").replace("20ms", "200ms");
+    let mut book = Book::new(&text, "plan.toml", Path::new("")).unwrap();
+    let keys = |level: u8, port: u16| {
+        let keys = CALL.replace("10ms", "100ms").replace("5000", &port.to_string());
+        format!("level = {level}\n{keys}")
+    };
+    let first = book.request(Nanos(0), call("a", &keys(2, 5000), NOW)).unwrap();
+    let bound = |book: &Book| {
+        let (plan, _) = book.plan(Nanos(0)).unwrap();
+        let class = plan.class("a").unwrap();
+        plan.bounds()[class.index()].unwrap().0
+    };
+    let alone = bound(&book);
+    book.request(Nanos(0), call("b", &keys(1, 5001), NOW)).unwrap();
+    assert!(alone < bound(&book));
+    assert!(first.bound_ns.unwrap() >= bound(&book));
+}
+
 #[test]
 fn a_contract_changes_and_what_is_queued_keeps_its_own() {
     let mut book = book("kind = 'edf'");

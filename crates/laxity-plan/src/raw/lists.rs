@@ -1,6 +1,6 @@
 //! The tables that a plan has many times.
 //!
-//! They are classes, links and nodes of a network, by name, and sources.
+//! They are classes, links and nodes of a network, by name, and sources and requests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,6 +9,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess};
 
 use super::form::{Form, schema};
+use super::request::Request;
 use super::{At, Class, NetworkLink, Node, Source, Table};
 
 /// Tables by name, in the order of the file.
@@ -55,7 +56,21 @@ impl<'de> Form<'de> for Sources {
     }
 }
 
+/// `[[request]]` tables.
+#[derive(Debug, Default)]
+pub(crate) struct Requests(pub Vec<At<Table<Request>>>);
+
+impl<'de> Form<'de> for Requests {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tables `[[request]]` with two brackets")
+    }
+    fn list<A: SeqAccess<'de>>(requests: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(requests)).map(Requests)
+    }
+}
+
 schema!(Classes, generator => <BTreeMap<String, Class>>::json_schema(generator));
 schema!(Links, generator => <BTreeMap<String, NetworkLink>>::json_schema(generator));
 schema!(Nodes, generator => <BTreeMap<String, Node>>::json_schema(generator));
 schema!(Sources, generator => <Vec<Source>>::json_schema(generator));
+schema!(Requests, generator => <Vec<Request>>::json_schema(generator));

@@ -49,6 +49,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         queue: None,
         classes: names.iter().map(class).collect(),
         sources: Vec::new(),
+        requests: Vec::new(),
         run: RunSpec { duration: None, warm_up: Nanos::ZERO, seed: 1 },
     }
 }

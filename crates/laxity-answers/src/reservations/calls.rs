@@ -1,0 +1,396 @@
+//! Calls that ask for reservations in a simulation, and what becomes of each.
+//!
+//! What is granted does not depend on what is sent. So all calls ask before anything is simulated,
+//! and a simulation gets one plan after another.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use laxity::packet::ClassId;
+use laxity::reserve::bookings::{Admission, Bookings, Period, Refusal, State};
+use laxity::units::{Nanos, Rate};
+use laxity_plan::Plan;
+use laxity_plan::calls::Call;
+use laxity_plan::model::{BestEffort, Dist, RequestSpec, SchedulerSpec};
+use laxity_plan::random::{DistError, Generator, Sampler, generator};
+use statrs::function::gamma::gamma;
+use thiserror::Error;
+
+use super::{Book, admitted, promise};
+use crate::Reason;
+
+/// Calls ask with numbers that sources do not draw.
+const REQUESTS: u64 = 1 << 40;
+
+/// What becomes of all calls in a time.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever simulates")]
+pub struct Calls {
+    /// Those that are granted, in the order in which they ask. A call sends for as long as it
+    /// lasts.
+    pub granted: Vec<GrantedCall>,
+    /// The calls of each request, by its number.
+    pub requests: Vec<RequestCalls>,
+    /// When what occupies the link changes; the first time is 0.
+    pub changes: Vec<Change>,
+}
+
+/// A call that is granted.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever simulates")]
+pub struct GrantedCall {
+    /// Its request and its time.
+    pub call: Call,
+    /// No packet that conforms takes longer; `None` if it is promised no delay.
+    pub bound: Option<Nanos>,
+}
+
+/// The calls of one request.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever reports")]
+pub struct RequestCalls {
+    /// Calls that asked after the warm-up.
+    pub offered: u64,
+    /// Those of them that were granted.
+    pub granted: u64,
+    /// Why the first of the others was refused.
+    pub refused: Vec<Reason>,
+    /// The most that there were at once.
+    pub most: u32,
+    /// How many there were, times the nanoseconds for which they were, after the warm-up.
+    pub nanoseconds: u128,
+    /// How many there may be at once beside no others.
+    pub alone: u32,
+    /// The long-term rate that each is promised.
+    pub rate: Rate,
+    /// The mean of the calls that would be there at once if all were granted: the offered load in
+    /// erlangs. `None` if calls come by no Poisson process.
+    pub erlangs: Option<f64>,
+}
+
+impl RequestCalls {
+    /// The part of the calls that were refused; `None` if none came.
+    pub fn blocking(&self) -> Option<f64> {
+        let refused = self.offered - self.granted;
+        (self.offered > 0).then(|| refused as f64 / self.offered as f64)
+    }
+
+    /// The part that Erlang's loss formula has refused (Erlang 1917), if there are no calls of
+    /// other requests and calls come by a Poisson process. It holds whatever the holding times'
+    /// distribution is.
+    pub fn erlang_b(&self) -> Option<f64> {
+        let erlangs = self.erlangs?;
+        let next = |blocking: f64, servers: u32| {
+            erlangs * blocking / (f64::from(servers) + erlangs * blocking)
+        };
+        Some((1..=self.alone).fold(1.0, next))
+    }
+}
+
+/// What occupies the link from a time on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever simulates")]
+pub struct Change {
+    /// From when on.
+    pub at: Nanos,
+    /// The calls that last, and those that have ended and are still felt: positions in
+    /// [`granted`](Calls::granted).
+    pub present: Vec<usize>,
+    /// Whether some have ended and are still felt.
+    pub is_settling: bool,
+}
+
+impl Change {
+    /// The plan that is followed from then on, the class of each call that is present, and of each
+    /// class of the plan the one that it is then.
+    pub fn plan(
+        &self,
+        plan: &Plan,
+        granted: &[GrantedCall],
+    ) -> (Plan, Vec<ClassId>, Vec<Option<ClassId>>) {
+        let calls: Vec<Call> = self.present.iter().map(|call| granted[*call].call).collect();
+        let (followed, of_calls, moved) = plan.with_calls(&calls);
+        (if self.is_settling { settling(followed) } else { followed }, of_calls, moved)
+    }
+}
+
+/// Why nobody can say what becomes of calls.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CallsError {
+    /// The plan has no requests.
+    #[error("the plan has no [[request]], so no calls come")]
+    None,
+    /// The plan does not hold without any call.
+    #[error("the plan is refused even without a call")]
+    Refused(Vec<Reason>),
+    /// There are too many.
+    #[error("more than {MOST_CALLS} calls ask: shorten the duration, or lengthen `every`")]
+    TooMany,
+    /// A distribution makes no sense.
+    #[error("`every` or `holding`: {0}")]
+    Dist(#[from] DistError),
+}
+
+const MOST_CALLS: usize = 1_000_000;
+
+impl Calls {
+    /// Lets all calls of a plan's requests ask in this time, as drawn with this seed. Calls that
+    /// are refused go away.
+    ///
+    /// # Errors
+    /// If the plan has no requests, or is refused without any call, or too many ask.
+    pub fn draw(plan: &Plan, duration: Nanos, seed: u64) -> Result<Calls, CallsError> {
+        if plan.requests.is_empty() {
+            return Err(CallsError::None);
+        }
+        let mut test = Test { plan, known: HashMap::new(), last: Vec::new() };
+        test.fits(vec![0; plan.requests.len()]).map_err(CallsError::Refused)?;
+        let requests = (0..plan.requests.len()).map(|request| test.request(request)).collect();
+        let calls = Calls { granted: Vec::new(), requests, changes: vec![Change::default()] };
+        let exchange = Exchange {
+            test,
+            callers: Callers::new(plan, seed)?,
+            bookings: Bookings::default(),
+            ends: BinaryHeap::new(),
+            active: vec![0; plan.requests.len()],
+            calls,
+        };
+        exchange.run(plan.run.warm_up, duration)
+    }
+}
+
+/// The link on which calls ask.
+struct Exchange<'a> {
+    test: Test<'a>,
+    callers: Callers,
+    bookings: Bookings<usize, usize>,
+    /// When calls end, and their positions.
+    ends: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// How many calls of each request there are.
+    active: Vec<u32>,
+    calls: Calls,
+}
+
+impl Exchange<'_> {
+    fn run(mut self, warm_up: Nanos, duration: Nanos) -> Result<Calls, CallsError> {
+        let (mut now, mut asked) = (Nanos::ZERO, 0);
+        loop {
+            let end = self.ends.peek().map(|Reverse((end, _))| *end);
+            let next = [self.callers.next(), end, self.bookings.next_change(now)];
+            let next = next.into_iter().flatten().min().map_or(duration, |at| at.min(duration));
+            for (request, active) in self.calls.requests.iter_mut().zip(&self.active) {
+                let measured = next.saturating_sub(now.max(warm_up));
+                request.nanoseconds += u128::from(*active) * u128::from(measured.0);
+            }
+            now = next;
+            if now == duration {
+                return Ok(self.calls);
+            }
+            self.bookings.expire(now);
+            self.hang_up(now);
+            while let Some((request, holding)) = self.callers.ask(now) {
+                asked += 1;
+                if asked > MOST_CALLS {
+                    return Err(CallsError::TooMany);
+                }
+                self.answer(now, request, holding, now >= warm_up);
+            }
+            self.note(now);
+        }
+    }
+
+    /// Ends calls whose time is over.
+    fn hang_up(&mut self, now: Nanos) {
+        while let Some(&Reverse((end, call))) = self.ends.peek()
+            && end <= now
+        {
+            self.ends.pop();
+            let released: Result<(), Refusal<()>> = self.bookings.release(now, &call);
+            debug_assert!(released.is_ok(), "a call is released once");
+            self.active[self.calls.granted[call].call.request] -= 1;
+        }
+    }
+
+    /// Answers a call.
+    fn answer(&mut self, now: Nanos, request: usize, holding: Nanos, is_measured: bool) {
+        let Exchange { test, bookings, ends, active, calls, .. } = self;
+        let counts = &mut calls.requests[request];
+        counts.offered += u64::from(is_measured);
+        let (number, period) = (calls.granted.len(), Period { from: now, until: None });
+        match bookings.request(now, number, request, period, None, test) {
+            Ok(()) => {
+                let until = now.saturating_add(holding);
+                let call = Call { request, from: now, until };
+                calls.granted.push(GrantedCall { call, bound: test.last[request] });
+                ends.push(Reverse((until, number)));
+                active[request] += 1;
+                counts.granted += u64::from(is_measured);
+                counts.most = counts.most.max(active[request]);
+            }
+            Err(Refusal::NoRoom { why, .. }) if counts.refused.is_empty() => counts.refused = why,
+            Err(_) => {}
+        }
+    }
+
+    /// Notes what occupies the link, if that has changed.
+    fn note(&mut self, now: Nanos) {
+        let states = self.bookings.iter().filter_map(|(call, one)| Some((*call, one.state(now)?)));
+        let states: Vec<_> = states.collect();
+        let is_settling = states.iter().any(|(_, state)| *state == State::Leaving);
+        let present = states.into_iter().map(|(call, _)| call).collect();
+        let change = Change { at: now, present, is_settling };
+        let is_same = |last: &Change| {
+            last.present == change.present && last.is_settling == change.is_settling
+        };
+        if !self.calls.changes.last().is_some_and(is_same) {
+            self.calls.changes.push(change);
+        }
+    }
+}
+
+/// Who calls, and when.
+struct Callers {
+    /// Of each request the time of the next call, and what is drawn from.
+    requests: Vec<(Nanos, Sampler<Nanos>, Sampler<Nanos>, Generator)>,
+}
+
+impl Callers {
+    fn new(plan: &Plan, seed: u64) -> Result<Self, DistError> {
+        let caller = |(number, request): (usize, &RequestSpec)| {
+            let (every, holding) = (Sampler::new(request.every)?, Sampler::new(request.holding)?);
+            let mut generator = generator(seed, REQUESTS + number as u64, 0);
+            Ok((every.draw(&mut generator), every, holding, generator))
+        };
+        Ok(Callers {
+            requests: plan.requests.iter().enumerate().map(caller).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// When the next call comes.
+    fn next(&self) -> Option<Nanos> {
+        self.requests.iter().map(|(next, ..)| *next).min()
+    }
+
+    /// A call that comes by now: its request, and how long it lasts.
+    fn ask(&mut self, now: Nanos) -> Option<(usize, Nanos)> {
+        let request = self.requests.iter().position(|(next, ..)| *next <= now)?;
+        let (next, every, holding, generator) = &mut self.requests[request];
+        *next = next.saturating_add(every.draw(generator));
+        Some((request, holding.draw(generator)))
+    }
+}
+
+/// The admission test of a plan with calls, which remembers its answers: they depend on how many
+/// calls there are of each request alone.
+struct Test<'a> {
+    plan: &'a Plan,
+    known: HashMap<Vec<u32>, Answer>,
+    /// The bounds of each request's calls, when calls fitted last.
+    last: Vec<Option<Nanos>>,
+}
+
+/// Whether so many calls fit: the bounds of each request's, and the settling time.
+type Answer = Result<(Vec<Option<Nanos>>, Option<Nanos>), Vec<Reason>>;
+
+impl Admission<usize> for Test<'_> {
+    type Error = Vec<Reason>;
+
+    fn test(&mut self, requests: &[&usize]) -> Result<Option<Nanos>, Vec<Reason>> {
+        let mut counts = vec![0; self.plan.requests.len()];
+        requests.iter().for_each(|request| counts[**request] += 1);
+        let (bounds, settling) = self.fits(counts)?;
+        self.last = bounds;
+        Ok(settling)
+    }
+}
+
+impl Test<'_> {
+    /// Whether these numbers of calls fit.
+    fn fits(&mut self, counts: Vec<u32>) -> Answer {
+        let plan = self.plan;
+        self.known.entry(counts).or_insert_with_key(|counts| answer(plan, counts)).clone()
+    }
+
+    /// A request without calls yet.
+    fn request(&mut self, request: usize) -> RequestCalls {
+        let RequestSpec { class, every, holding } = self.plan.requests[request];
+        let is_alone = self.plan.requests.len() == 1;
+        let erlangs = match every {
+            Dist::Exponential(every) if is_alone => mean(holding).map(|mean| mean / every.0 as f64),
+            _ => None,
+        };
+        let buckets = self.plan.classes[class.index()].arrival.iter().flat_map(|one| &one.buckets);
+        RequestCalls {
+            offered: 0,
+            granted: 0,
+            refused: Vec::new(),
+            most: 0,
+            nanoseconds: 0,
+            alone: self.alone(request),
+            rate: buckets.map(|bucket| bucket.rate).min().unwrap_or(Rate(0)),
+            erlangs,
+        }
+    }
+
+    /// How many calls of a request fit beside no others, up to [`Book::MOST`].
+    fn alone(&mut self, request: usize) -> u32 {
+        let mut fit = |count: u32| {
+            let mut counts = vec![0; self.plan.requests.len()];
+            counts[request] = count;
+            self.fits(counts).is_ok()
+        };
+        let most = Book::MOST as u32;
+        let (mut least, mut above) = (0, 1);
+        while above <= most && fit(above) {
+            (least, above) = (above, 2 * above);
+        }
+        above = above.min(most + 1);
+        while above - least > 1 {
+            let middle = least + (above - least) / 2;
+            *if fit(middle) { &mut least } else { &mut above } = middle;
+        }
+        least
+    }
+}
+
+fn answer(plan: &Plan, counts: &[u32]) -> Answer {
+    let of_request = |(request, count): (usize, &u32)| {
+        let call = Call { request, from: Nanos::ZERO, until: Nanos::ZERO };
+        std::iter::repeat_n(call, *count as usize)
+    };
+    let calls: Vec<Call> = counts.iter().enumerate().flat_map(of_request).collect();
+    let (with_calls, of_calls, _) = plan.with_calls(&calls);
+    let admission = admitted(&with_calls)?;
+    let promised = |request: usize| {
+        let own = calls.iter().position(|call| call.request == request)?;
+        promise(&with_calls, of_calls[own].index(), &admission)
+    };
+    let bounds = (0..counts.len()).map(promised).collect();
+    Ok((bounds, settling(with_calls).settling_time()))
+}
+
+/// The mean of a distribution in ns; `None` if it has none. That of a normal distribution leaves out
+/// that draws are not negative.
+fn mean(dist: Dist<Nanos>) -> Option<f64> {
+    let float = |Nanos(time): Nanos| time as f64;
+    Some(match dist {
+        Dist::Constant(mean) | Dist::Normal(mean, _) | Dist::Exponential(mean) => float(mean),
+        Dist::Uniform(from, to) => f64::midpoint(float(from), float(to)),
+        Dist::Pareto(minimum, shape) if shape > 1.0 => float(minimum) * shape / (shape - 1.0),
+        Dist::Pareto(..) => return None,
+        Dist::LogNormal(median, sigma) => float(median) * (sigma * sigma / 2.0).exp(),
+        Dist::Weibull(scale, shape) => float(scale) * gamma(1.0 + 1.0 / shape),
+    })
+}
+
+/// The plan while what has ended is still felt.
+fn settling(mut plan: Plan) -> Plan {
+    if let SchedulerSpec::Edf(edf) = &mut plan.scheduler {
+        edf.best_effort = BestEffort::Background;
+    }
+    plan
+}

@@ -1,0 +1,144 @@
+//! A scheduler that follows one plan after another.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+
+use laxity::packet::{ClassId, Packet};
+use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use laxity::units::Nanos;
+
+/// Another plan from some time on.
+pub struct Change {
+    /// From when on it is followed.
+    pub at: Nanos,
+    /// Its scheduler, empty.
+    pub scheduler: Box<dyn Scheduler + Send>,
+    /// Classes as packets have them, and as this scheduler knows them.
+    pub classes: HashMap<ClassId, ClassId>,
+}
+
+/// A scheduler that follows one plan after another while packets are queued.
+///
+/// It hands over as a live link does that reads its plan again: the next scheduler gets what is
+/// queued at the times of its arrival, in that order, and what is remembered of queues. A packet of
+/// a class that the plan of its time does not have is dropped.
+pub struct Successive<C: Iterator<Item = Change>> {
+    current: Change,
+    next: Option<Change>,
+    changes: C,
+    /// What is queued, by the order of arrival.
+    held: BTreeMap<u64, Packet>,
+    arrived: u64,
+}
+
+impl<C: Iterator<Item = Change>> Successive<C> {
+    /// Follows these plans, in the order of their times; the first from the begin on. `None` if
+    /// there are none.
+    pub fn new(mut changes: C) -> Option<Self> {
+        let (current, next) = (changes.next()?, changes.next());
+        Some(Successive { current, next, changes, held: BTreeMap::new(), arrived: 0 })
+    }
+
+    /// Follows all plans whose time has come.
+    fn follow(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        while let Some(next) = self.next.take_if(|next| next.at <= now) {
+            self.next = self.changes.next();
+            let before = std::mem::replace(&mut self.current, next);
+            self.hand_over(&before, drops);
+        }
+    }
+
+    fn hand_over(&mut self, before: &Change, drops: &mut dyn DropSink) {
+        let Successive { current, held, .. } = self;
+        let mut memories = Vec::new();
+        let mut kept = Vec::new();
+        for (handle, packet) in &*held {
+            let [old, new] = [before, &*current].map(|plan| plan.classes.get(&packet.class));
+            if let (Some(old), Some(new)) = (old, new) {
+                let memory = before.scheduler.memory(*old, packet.flow);
+                memories.extend(memory.map(|memory| (*new, packet.flow, memory)));
+            }
+            kept.push((*handle, *packet, new.copied()));
+        }
+        for (handle, packet, class) in kept {
+            match class {
+                Some(class) => {
+                    let packet = Packet { class, handle, ..packet };
+                    let drops = &mut Held { held, classes: &current.classes, drops };
+                    current.scheduler.take_over(packet.arrival, packet, drops);
+                }
+                None => {
+                    held.remove(&handle);
+                    drops.dropped(packet, DropReason::NoClass);
+                }
+            }
+        }
+        for (class, flow, memory) in memories {
+            current.scheduler.recall(class, flow, memory);
+        }
+    }
+}
+
+impl<C: Iterator<Item = Change>> Scheduler for Successive<C> {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.follow(now, drops);
+        let Some(&class) = self.current.classes.get(&packet.class) else {
+            return drops.dropped(packet, DropReason::NoClass);
+        };
+        let handle = self.arrived;
+        self.arrived += 1;
+        self.held.insert(handle, packet);
+        let Successive { current: Change { scheduler, classes, .. }, held, .. } = self;
+        let packet = Packet { class, handle, ..packet };
+        scheduler.enqueue(now, packet, &mut Held { held, classes, drops });
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        self.follow(now, drops);
+        let Successive { current: Change { scheduler, classes, .. }, held, .. } = self;
+        let dispatch = scheduler.dequeue(now, &mut Held { held, classes, drops })?;
+        let packet = outside(held, dispatch.packet);
+        Some(Dispatch { packet, ..dispatch })
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        self.current.scheduler.next_ready(now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.current.scheduler.backlog()
+    }
+
+    fn footprint(&self) -> usize {
+        self.current.scheduler.footprint() + self.held.len() * size_of::<(u64, Packet)>()
+    }
+}
+
+/// A packet that leaves, as it came but for its marks.
+fn outside(held: &mut BTreeMap<u64, Packet>, packet: Packet) -> Packet {
+    match held.remove(&packet.handle) {
+        Some(came) => Packet { class: came.class, handle: came.handle, ..packet },
+        None => packet,
+    }
+}
+
+/// Where a scheduler's drops go, as packets that are held.
+struct Held<'a> {
+    held: &'a mut BTreeMap<u64, Packet>,
+    classes: &'a HashMap<ClassId, ClassId>,
+    drops: &'a mut dyn DropSink,
+}
+
+impl DropSink for Held<'_> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        let packet = outside(self.held, packet);
+        self.drops.dropped(packet, reason);
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        let outside = self.classes.iter().find(|(_, inside)| **inside == class);
+        self.drops.marked(outside.map_or(class, |(outside, _)| *outside), arrival);
+    }
+}
