@@ -15,6 +15,7 @@
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
 //! | [`export`] | a plan, an interface, a [format](ExportFormat) | what Linux is given for it |
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`RunResult`]: what was measured, and the verdict; several are a [`Comparison`] |
+//! | [`run_calls`] | a plan whose calls come and go | how many were refused, and what all sent |
 //! | [`run_custom`] | the same, with schedulers that a program brings | the same |
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
@@ -56,6 +57,7 @@
 
 #[cfg(feature = "pages")]
 pub mod breakdown;
+mod calls;
 mod check;
 mod custom;
 mod error;
@@ -77,11 +79,13 @@ pub mod tune;
 pub mod why;
 mod worst;
 
+pub use calls::run_calls;
 pub use check::{CheckResult, check, exactly, is_admitted, limits};
 pub use custom::{Custom, run_custom, with_custom};
 pub use error::Error;
 #[cfg(feature = "pages")]
 pub use explanation::run_explained;
+pub use laxity_answers::reservations::calls::CallsSummary;
 pub use laxity_answers::verdict::{HeldTo, JudgedRun, Verdict};
 pub use laxity_answers::worst::WorstCase;
 pub use laxity_exchange as exchange;

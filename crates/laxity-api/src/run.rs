@@ -23,6 +23,16 @@ use crate::result::RunResult;
 use crate::traffic::opaque;
 use crate::{Error, Traffic};
 
+/// Refuses a plan whose calls come and go: here every class stays.
+fn without_calls(plan: &Plan) -> Result<(), Error> {
+    match plan.requests.is_empty() {
+        true => Ok(()),
+        false => Err(Error::question(
+            "the plan has [[request]], and calls that come and go are simulated by `laxity run` alone",
+        )),
+    }
+}
+
 /// Simulates a plan and holds it to what it promises. The observer hears of every packet.
 ///
 /// # Errors
@@ -62,6 +72,7 @@ pub fn choices(plan: Arc<Plan>, traffic: &Traffic<'_>) -> Result<Choices, Error>
             "packets are chosen step by step for one link, and the plan is a network",
         ));
     }
+    without_calls(&plan)?;
     let (duration, seed) = (traffic.duration(&plan)?, traffic.seed(&plan));
     if plan.sources.is_empty() {
         return Err(Error::NothingArrives);
@@ -179,6 +190,7 @@ fn several_threads(traffic: &Traffic<'_>) -> Result<Option<NonZeroU32>, Error> {
 }
 
 fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'a>, Error> {
+    without_calls(plan)?;
     let duration = traffic.duration(plan)?;
     let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {

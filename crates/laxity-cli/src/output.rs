@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use laxity_api::CallsSummary;
 use laxity_report::manifest::{FILES, MANIFEST, Manifest, WrittenFile};
 use laxity_sim::summary::Summary;
 use serde::Serialize;
@@ -16,6 +17,27 @@ use crate::staging::{self, Staging};
 
 /// What the manifest of an earlier run is called while its files are replaced.
 const EARLIER: &str = "earlier-manifest.json";
+
+/// What a manifest says of a run.
+pub(crate) struct Provenance {
+    scheduler: String,
+    seed: u64,
+    duration_ns: u64,
+}
+
+impl From<&Summary> for Provenance {
+    fn from(of: &Summary) -> Self {
+        let Summary { scheduler, seed, duration_ns, .. } = of;
+        Provenance { scheduler: scheduler.clone(), seed: *seed, duration_ns: *duration_ns }
+    }
+}
+
+impl From<&CallsSummary> for Provenance {
+    fn from(of: &CallsSummary) -> Self {
+        let CallsSummary { scheduler, seed, duration_ns, .. } = of;
+        Provenance { scheduler: scheduler.clone(), seed: *seed, duration_ns: *duration_ns }
+    }
+}
 
 /// Files are written beside their final place and moved there by [`finish`](Self::finish); a
 /// command that fails before leaves nothing behind.
@@ -62,11 +84,11 @@ impl Output {
     }
 
     /// Writes results as summary.json, then `pages`, then the manifest, and moves every file to its
-    /// place. `first` is the summary of the first of several runs.
+    /// place. `first` is of the first of several runs.
     pub(crate) fn finish(
         mut self,
         plan: &Path,
-        first: &Summary,
+        first: impl Into<Provenance>,
         results: &impl Serialize,
         pages: &[(&str, String)],
     ) -> Result<(), Failure> {
@@ -78,13 +100,14 @@ impl Output {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
         });
+        let Provenance { scheduler, seed, duration_ns } = first.into();
         let manifest = Manifest {
             version: env!("CARGO_PKG_VERSION").to_string(),
             command: std::env::args_os().map(|argument| argument.as_os_str().into()).collect(),
             plan: plan.as_os_str().into(),
-            scheduler: first.scheduler.clone(),
-            seed: first.seed,
-            duration_ns: first.duration_ns,
+            scheduler,
+            seed,
+            duration_ns,
             files: measured.collect::<Result<_, _>>()?,
         };
         self.write(MANIFEST, &manifest.to_json())?;

@@ -14,6 +14,7 @@ pub mod autorate;
 #[cfg(feature = "pages")]
 pub mod breakdown;
 #[cfg(feature = "pages")]
+pub mod calls;
 pub mod causes;
 #[cfg(feature = "pages")]
 pub mod chart;

@@ -3,6 +3,7 @@
 //! What is granted does not depend on what is sent. So all calls ask before anything is simulated,
 //! and a simulation gets one plan after another.
 
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,8 @@ use thiserror::Error;
 use super::{Book, admitted, promise};
 use crate::Reason;
 
+pub use summary::{CallsSummary, RequestSummary, SentSummary};
+
 /// Calls ask with numbers that sources do not draw.
 const REQUESTS: u64 = 1 << 40;
 
@@ -36,6 +39,9 @@ pub struct Calls {
     pub requests: Vec<RequestCalls>,
     /// When what occupies the link changes; the first time is 0.
     pub changes: Vec<Change>,
+    /// Whether what has ended is free again after some time; not before the link is started again
+    /// otherwise.
+    pub settles: bool,
 }
 
 /// A call that is granted.
@@ -147,10 +153,15 @@ impl Calls {
         if plan.requests.is_empty() {
             return Err(CallsError::None);
         }
-        let mut test = Test { plan, known: HashMap::new(), last: Vec::new() };
+        let mut test = Test { plan, known: HashMap::new(), last: Vec::new(), settles: true };
         test.fits(vec![0; plan.requests.len()]).map_err(CallsError::Refused)?;
         let requests = (0..plan.requests.len()).map(|request| test.request(request)).collect();
-        let calls = Calls { granted: Vec::new(), requests, changes: vec![Change::default()] };
+        let calls = Calls {
+            granted: Vec::new(),
+            requests,
+            changes: vec![Change::default()],
+            settles: true,
+        };
         let exchange = Exchange {
             test,
             callers: Callers::new(plan, seed)?,
@@ -223,6 +234,7 @@ impl Exchange<'_> {
         let (number, period) = (calls.granted.len(), Period { from: now, until: None });
         match bookings.request(now, number, request, period, None, test) {
             Ok(()) => {
+                calls.settles &= test.settles;
                 let until = now.saturating_add(holding);
                 let call = Call { request, from: now, until };
                 calls.granted.push(GrantedCall { call, bound: test.last[request] });
@@ -231,7 +243,9 @@ impl Exchange<'_> {
                 counts.granted += u64::from(is_measured);
                 counts.most = counts.most.max(active[request]);
             }
-            Err(Refusal::NoRoom { why, .. }) if counts.refused.is_empty() => counts.refused = why,
+            Err(Refusal::NoRoom { why, .. }) if counts.refused.is_empty() => {
+                counts.refused = of_requests(test.plan, why);
+            }
             Err(_) => {}
         }
     }
@@ -291,6 +305,8 @@ struct Test<'a> {
     known: HashMap<Vec<u32>, Answer>,
     /// The bounds of each request's calls, when calls fitted last.
     last: Vec<Option<Nanos>>,
+    /// Whether what ends is free again some time after that.
+    settles: bool,
 }
 
 /// Whether so many calls fit: the bounds of each request's, and the settling time.
@@ -303,7 +319,7 @@ impl Admission<usize> for Test<'_> {
         let mut counts = vec![0; self.plan.requests.len()];
         requests.iter().for_each(|request| counts[**request] += 1);
         let (bounds, settling) = self.fits(counts)?;
-        self.last = bounds;
+        (self.last, self.settles) = (bounds, settling.is_some());
         Ok(settling)
     }
 }
@@ -371,6 +387,24 @@ fn answer(plan: &Plan, counts: &[u32]) -> Answer {
     };
     let bounds = (0..counts.len()).map(promised).collect();
     Ok((bounds, settling(with_calls).settling_time()))
+}
+
+/// Reasons that name a request's class for any of its calls, each class once.
+fn of_requests(plan: &Plan, reasons: Vec<Reason>) -> Vec<Reason> {
+    let mut kept: Vec<Reason> = Vec::new();
+    for mut reason in reasons {
+        let name = reason.class.as_deref().and_then(|class| class.rsplit_once('#'));
+        let of_call = name.filter(|(class, _)| {
+            plan.requests.iter().any(|request| plan.classes[request.class.index()].name == *class)
+        });
+        if let Some((class, _)) = of_call {
+            reason.class = Some(class.to_owned());
+        }
+        if reason.class.is_none() || kept.iter().all(|other| other.class != reason.class) {
+            kept.push(reason);
+        }
+    }
+    kept
 }
 
 /// The mean of a distribution in ns; `None` if it has none. That of a normal distribution leaves out

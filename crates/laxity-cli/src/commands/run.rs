@@ -1,5 +1,7 @@
 //! `laxity run`: a plan simulated, promise beside measurement.
 
+mod calls;
+
 use std::fs::File;
 
 use laxity_api::{Plan, RunResult, Traffic, run as simulate, run_explained};
@@ -28,6 +30,7 @@ pub(crate) fn run(arguments: &Run) -> Result<Promises, Failure> {
     )?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     traffic::with(given, |traffic| match given.seeds {
+        _ if !plan.requests.is_empty() => calls::run(arguments, &plan, traffic),
         Some(count) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),
         None => {
             let traffic = Traffic { profile: arguments.profile, ..*traffic };

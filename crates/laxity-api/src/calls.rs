@@ -1,0 +1,178 @@
+//! Calls that come and go, simulated with all that is promised.
+
+use std::collections::HashMap;
+
+use laxity::packet::ClassId;
+use laxity::units::{NANOBITS_PER_BYTE, Nanos};
+use laxity_answers::reservations::calls::{
+    Calls, CallsError, CallsSummary, GrantedCall, SentSummary,
+};
+use laxity_plan::Plan;
+use laxity_plan::calls::Call;
+use laxity_sim::Progress;
+use laxity_sim::link::{Change, Run, Successive};
+use laxity_sim::record::{Fate, Observer, Record};
+
+use crate::{Error, Traffic};
+
+/// Lets the calls of a plan's requests ask for reservations, and simulates all that is sent. A
+/// request's class is there once for each call that was granted, for as long as it lasts.
+///
+/// # Errors
+/// If the plan has no requests or is refused without any call, too many ask, or `progress` stops
+/// it.
+pub fn run_calls(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    progress: Progress<'_>,
+) -> Result<CallsSummary, Error> {
+    if traffic.arrivals.is_some() {
+        return Err(Error::question("calls send what the plan's sources say: no recording"));
+    }
+    let seed = traffic.seed(plan);
+    let duration = traffic.duration(plan)?.unwrap_or(crate::DEFAULT_DURATION);
+    let calls = Calls::draw(plan, duration, seed).map_err(|error| match error {
+        CallsError::Refused(reasons) => {
+            let why = laxity_report::words::statement(&reasons);
+            Error::question(format!("the plan is refused even without a call: {why}"))
+        }
+        error => Error::question(error.to_string()),
+    })?;
+    let sent = match plan.sources.is_empty() {
+        true => None,
+        false => Some(simulate(plan, &calls, duration, seed, progress)?),
+    };
+    Ok(CallsSummary::new(plan, calls, (duration, seed), sent))
+}
+
+/// What the calls of each request sent, and each class that is of none.
+fn simulate(
+    plan: &Plan,
+    calls: &Calls,
+    duration: Nanos,
+    seed: u64,
+    progress: Progress<'_>,
+) -> Result<(Vec<SentSummary>, Vec<SentSummary>), Error> {
+    let granted: Vec<Call> = calls.granted.iter().map(|granted| granted.call).collect();
+    let (whole, of_calls, moved) = plan.with_calls(&granted);
+    let mut tally = Tally::new(plan, calls, &of_calls, &moved);
+    let run = Run { plan: &whole, duration: Some(duration), seed, feeds: Vec::new() };
+    let schedulers = Schedulers { plan: plan.clone(), calls: calls.clone(), of_calls, moved, seed };
+    let Some(scheduler) = Successive::new(schedulers.all()) else {
+        return Err(Error::NothingArrives);
+    };
+    run.with_sources()?.simulate_on(Box::new(scheduler), &mut tally, progress)?;
+    Ok(tally.sent(plan, duration))
+}
+
+/// What the schedulers of one plan after another are made from.
+struct Schedulers {
+    plan: Plan,
+    calls: Calls,
+    /// The class of each call outside, and of each class of the plan.
+    of_calls: Vec<ClassId>,
+    moved: Vec<Option<ClassId>>,
+    seed: u64,
+}
+
+impl Schedulers {
+    fn all(self) -> impl Iterator<Item = Change> + Send + 'static {
+        let mut number = 0;
+        std::iter::from_fn(move || {
+            let change = self.calls.changes.get(number)?;
+            number += 1;
+            let (followed, of_calls, moved) = change.plan(&self.plan, &self.calls.granted);
+            let outside = change.present.iter().map(|call| self.of_calls[*call]);
+            let others = self.moved.iter().zip(moved);
+            let others = others.filter_map(|(outside, inside)| outside.zip(inside));
+            let classes: HashMap<_, _> = outside.zip(of_calls).chain(others).collect();
+            let scheduler = followed.build_scheduler(self.seed);
+            Some(Change { at: change.at, scheduler, classes })
+        })
+    }
+}
+
+/// Counts what is sent for each request, and for each class that is of none.
+struct Tally {
+    measured_from: Nanos,
+    /// Of each class outside where it counts, and what its packets are promised.
+    classes: Vec<(usize, Option<Nanos>)>,
+    /// Of each request, then of each class of the plan.
+    counts: Vec<Count>,
+    requests: usize,
+}
+
+#[derive(Clone, Default)]
+struct Count {
+    packets: u64,
+    bytes: u64,
+    dropped: u64,
+    longest: Option<Nanos>,
+    promised: Option<Nanos>,
+    late: u64,
+}
+
+impl Tally {
+    fn new(plan: &Plan, calls: &Calls, of_calls: &[ClassId], moved: &[Option<ClassId>]) -> Self {
+        let requests = plan.requests.len();
+        let mut classes = vec![(0, None); of_calls.len() + moved.iter().flatten().count()];
+        for (class, GrantedCall { call, bound }) in of_calls.iter().zip(&calls.granted) {
+            classes[class.index()] = (call.request, *bound);
+        }
+        for (number, outside) in moved.iter().enumerate() {
+            if let Some(outside) = outside {
+                classes[outside.index()] = (requests + number, plan.classes[number].deadline);
+            }
+        }
+        let counts = vec![Count::default(); requests + moved.len()];
+        Tally { measured_from: plan.run.warm_up, classes, counts, requests }
+    }
+
+    fn sent(self, plan: &Plan, duration: Nanos) -> (Vec<SentSummary>, Vec<SentSummary>) {
+        let measured = duration.saturating_sub(self.measured_from).0.max(1) as f64;
+        let summary = |count: &Count, class: usize| SentSummary {
+            class: plan.classes[class].name.clone(),
+            packets: count.packets,
+            dropped: count.dropped,
+            throughput_bps: count.bytes as f64 * NANOBITS_PER_BYTE as f64 / measured,
+            longest_ns: count.longest.map(|Nanos(longest)| longest),
+            promised_ns: count.promised.map(|Nanos(promised)| promised),
+            late: count.late,
+        };
+        let (of_requests, others) = self.counts.split_at(self.requests);
+        let of_requests = of_requests.iter().zip(&plan.requests);
+        let is_other = |class: usize| {
+            let is_of_request = plan.requests.iter().any(|one| one.class.index() == class);
+            plan.classes[class].is_leaf() && !is_of_request
+        };
+        let others = others.iter().enumerate().filter(|(class, _)| is_other(*class));
+        (
+            of_requests.map(|(count, request)| summary(count, request.class.index())).collect(),
+            others.map(|(class, count)| summary(count, class)).collect(),
+        )
+    }
+}
+
+impl Observer for Tally {
+    fn record(&mut self, record: &Record) {
+        let packet = &record.packet;
+        if packet.arrival < self.measured_from {
+            return;
+        }
+        let (number, promised) = self.classes[packet.class.index()];
+        let count = &mut self.counts[number];
+        count.promised = count.promised.max(promised);
+        match record.fate {
+            Fate::Sent { departure, .. } => {
+                let delay = departure - packet.arrival;
+                count.packets += 1;
+                count.bytes += u64::from(packet.length);
+                count.longest = count.longest.max(Some(delay));
+                let is_late = promised.is_some_and(|promised| delay > promised);
+                count.late += u64::from(is_late && !packet.demoted);
+            }
+            Fate::Dropped(_) => count.dropped += 1,
+            Fate::Queued => {}
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What became of calls: two tables, and a page with how many there were at once.
+
+use laxity_answers::reservations::calls::{CallsSummary, RequestSummary, SentSummary};
+use laxity_plan::Plan;
+use maud::html;
+
+use crate::chart::{Axis, Chart, Figure, Mark, Series, Style, Unit};
+use crate::figures::NS;
+use crate::html::{facts, figure, grid, listed, page as whole};
+use crate::quantity::{NOTHING, TimeUnit, count, number, percent, rate, time};
+use crate::table::table;
+use crate::visible::line;
+use crate::words;
+
+const REQUESTS: [&str; 8] = [
+    "calls of",
+    "asked",
+    "granted",
+    "refused",
+    "by Erlang B",
+    "fit alone",
+    "at once, mean",
+    "most",
+];
+
+fn request(of: &RequestSummary) -> Vec<String> {
+    let part = |part: Option<f64>| part.map_or_else(|| NOTHING.to_owned(), percent);
+    vec![
+        line(&of.sent.class).into_owned(),
+        count(of.offered),
+        count(of.granted),
+        part(of.blocking),
+        part(of.erlang_b),
+        count(of.alone.into()),
+        number(of.mean),
+        count(of.most.into()),
+    ]
+}
+
+fn sent_header(unit: TimeUnit) -> [String; 7] {
+    let [promised, longest] = ["promised", "longest"].map(|of| unit.head(of));
+    let [class, packets, throughput, late, dropped] =
+        ["class", "packets", "sent", "late", "dropped"].map(str::to_owned);
+    [class, packets, throughput, promised, longest, late, dropped]
+}
+
+fn sent(of: &SentSummary, unit: TimeUnit) -> Vec<String> {
+    let late = match (of.promised_ns, of.late) {
+        (None, _) => NOTHING.to_owned(),
+        (Some(_), 0) => count(0),
+        (Some(_), late) => format!("{}!", count(late)),
+    };
+    vec![
+        line(&of.class).into_owned(),
+        count(of.packets),
+        rate(of.throughput_bps),
+        unit.whole(of.promised_ns),
+        unit.whole(of.longest_ns),
+        late,
+        count(of.dropped),
+    ]
+}
+
+/// The rows of both tables; none of what was sent if nothing was simulated.
+struct Tables {
+    requests: Vec<Vec<String>>,
+    header: [String; 7],
+    sent: Vec<Vec<String>>,
+}
+
+impl Tables {
+    fn new(calls: &CallsSummary) -> Tables {
+        let all = || calls.requests.iter().map(|of| &of.sent).chain(&calls.classes);
+        let unit = TimeUnit::from_whole(all().flat_map(|of| [of.promised_ns, of.longest_ns]));
+        let rows = all().map(|of| sent(of, unit)).collect();
+        Tables {
+            requests: calls.requests.iter().map(request).collect(),
+            header: sent_header(unit),
+            sent: if calls.used.is_some() { rows } else { Vec::new() },
+        }
+    }
+}
+
+/// What is said below the tables.
+fn sentences(calls: &CallsSummary) -> Vec<String> {
+    let promised = percent(calls.promised);
+    let mut said = vec![match calls.used {
+        Some(used) => {
+            format!("Calls were promised {promised} of the link, and sent {} of it.", percent(used))
+        }
+        None => format!("Calls were promised {promised} of the link."),
+    }];
+    for of in calls.requests.iter().filter(|of| !of.refused.is_empty()) {
+        let why = words::statement(&of.refused);
+        said.push(format!("The first `{}` that was refused: {why}", line(&of.sent.class)));
+    }
+    if !calls.settles {
+        said.push(format!(
+            "Under {} what has ended is not promised again before the link is started again.",
+            calls.scheduler
+        ));
+    }
+    if !calls.kept {
+        said.push("Some packets were later than promised.".to_owned());
+    }
+    said
+}
+
+/// The tables for people.
+pub fn text(calls: &CallsSummary) -> String {
+    let Tables { requests, header, sent } = Tables::new(calls);
+    let mut text = table(&REQUESTS, &requests) + "\n\n";
+    if !sent.is_empty() {
+        text += &(table(&header, &sent) + "\n\n");
+    }
+    text + &sentences(calls).join("\n") + "\n"
+}
+
+/// How many calls of each request there were at once.
+fn at_once(calls: &CallsSummary) -> Figure<'static> {
+    let end = calls.duration_ns as f64 * NS;
+    let series = calls.requests.iter().enumerate().map(|(place, of)| {
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for (at, counts) in &calls.at_once {
+            let next = (at.0 as f64 * NS, f64::from(counts[place]));
+            if points.last().is_none_or(|last| last.1 != next.1) {
+                points.push(next);
+            }
+        }
+        points.push((end, points.last().map_or(0.0, |last| last.1)));
+        Series::new(of.sent.class.clone(), Mark::Step, Style::new(place), points)
+    });
+    Figure::from(Chart {
+        title: "Calls at once".to_owned(),
+        x: Axis::linear("Time", Unit::Time).within(Some((0.0, end))),
+        y: Axis::linear("Calls", Unit::Number),
+        series: series.collect(),
+        markers: Vec::new(),
+    })
+}
+
+/// The same as one HTML file.
+pub fn page(plan: &Plan, calls: &CallsSummary) -> String {
+    let Tables { requests, header, sent } = Tables::new(calls);
+    let about = [
+        ("Scheduler", calls.scheduler.clone()),
+        ("Duration", time(calls.duration_ns as f64)),
+        ("Seed", count(calls.seed)),
+        ("Promises", if calls.kept { "kept" } else { "broken" }.to_owned()),
+    ];
+    whole(
+        plan.title.as_deref().unwrap_or("Calls that come and go"),
+        &html! {
+            (facts(&about))
+            (listed(&sentences(calls).iter().map(|said| said.replace('`', "")).collect::<Vec<_>>()))
+            (grid(&REQUESTS.map(str::to_owned), &requests, 0))
+            section { (figure(&at_once(calls), "How many calls there were. A call that has ended is not counted, though it is felt for some milliseconds.")) }
+            @if !sent.is_empty() { (grid(&header, &sent, 0)) }
+        },
+    )
+}
