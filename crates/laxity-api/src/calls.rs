@@ -1,19 +1,24 @@
 //! Calls that come and go, simulated with all that is promised.
 
-use std::collections::HashMap;
+mod lateness;
 
-use laxity::packet::ClassId;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use laxity::packet::{ClassId, Packet};
 use laxity::units::{NANOBITS_PER_BYTE, Nanos};
 use laxity_answers::reservations::calls::{
-    Calls, CallsError, CallsSummary, GrantedCall, SentSummary,
+    Calls, CallsError, CallsSummary, Change, GrantedCall, SentSummary,
 };
 use laxity_plan::Plan;
 use laxity_plan::calls::Call;
+use laxity_plan::model::Hop;
 use laxity_sim::Progress;
-use laxity_sim::link::{Change, Run, Successive};
+use laxity_sim::link::{self, Run, Successive};
 use laxity_sim::record::{Fate, Observer, Record};
 
 use crate::{Error, Traffic};
+use lateness::Lateness;
 
 /// Lets the calls of a plan's requests ask for reservations, and simulates all that is sent. A
 /// request's class is there once for each call that was granted, for as long as it lasts.
@@ -55,46 +60,51 @@ fn simulate(
 ) -> Result<(Vec<SentSummary>, Vec<SentSummary>), Error> {
     let granted: Vec<Call> = calls.granted.iter().map(|granted| granted.call).collect();
     let (whole, of_calls, moved) = plan.with_calls(&granted);
-    let mut tally = Tally::new(plan, calls, &of_calls, &moved);
-    let run = Run { plan: &whole, duration: Some(duration), seed, feeds: Vec::new() };
-    let schedulers = Schedulers { plan: plan.clone(), calls: calls.clone(), of_calls, moved, seed };
-    let Some(scheduler) = Successive::new(schedulers.all()) else {
+    let stage = Arc::new(Stage { plan: plan.clone(), calls: calls.clone(), of_calls, moved });
+    let Some(scheduler) = Successive::new(schedulers(Arc::clone(&stage), seed)) else {
         return Err(Error::NothingArrives);
     };
+    let mut tally = Tally::new(stage);
+    let run = Run { plan: &whole, duration: Some(duration), seed, feeds: Vec::new() };
     run.with_sources()?.simulate_on(Box::new(scheduler), &mut tally, progress)?;
     Ok(tally.sent(plan, duration))
 }
 
-/// What the schedulers of one plan after another are made from.
-struct Schedulers {
+/// A plan whose classes come and go, inside one that has the classes of all calls.
+struct Stage {
     plan: Plan,
     calls: Calls,
     /// The class of each call outside, and of each class of the plan.
     of_calls: Vec<ClassId>,
     moved: Vec<Option<ClassId>>,
-    seed: u64,
 }
 
-impl Schedulers {
-    fn all(self) -> impl Iterator<Item = Change> + Send + 'static {
-        let mut number = 0;
-        std::iter::from_fn(move || {
-            let change = self.calls.changes.get(number)?;
-            number += 1;
-            let (followed, of_calls, moved) = change.plan(&self.plan, &self.calls.granted);
-            let outside = change.present.iter().map(|call| self.of_calls[*call]);
-            let others = self.moved.iter().zip(moved);
-            let others = others.filter_map(|(outside, inside)| outside.zip(inside));
-            let classes: HashMap<_, _> = outside.zip(of_calls).chain(others).collect();
-            let scheduler = followed.build_scheduler(self.seed);
-            Some(Change { at: change.at, scheduler, classes })
-        })
+impl Stage {
+    /// The plan that is followed from a change on, and the classes outside with those inside.
+    fn followed(&self, change: &Change) -> (Plan, HashMap<ClassId, ClassId>) {
+        let (followed, of_calls, moved) = change.plan(&self.plan, &self.calls.granted);
+        let calls = change.present.iter().map(|call| self.of_calls[*call]).zip(of_calls);
+        let others = self.moved.iter().zip(moved);
+        let others = others.filter_map(|(outside, inside)| outside.zip(inside));
+        (followed, calls.chain(others).collect())
     }
+}
+
+/// One scheduler after another.
+fn schedulers(stage: Arc<Stage>, seed: u64) -> impl Iterator<Item = link::Change> + Send + 'static {
+    let mut number = 0;
+    std::iter::from_fn(move || {
+        let change = stage.calls.changes.get(number)?;
+        number += 1;
+        let (followed, classes) = stage.followed(change);
+        Some(link::Change { at: change.at, scheduler: followed.build_scheduler(seed), classes })
+    })
 }
 
 /// Counts what is sent for each request, and for each class that is of none.
 struct Tally {
     measured_from: Nanos,
+    lateness: Lateness,
     /// Of each class outside where it counts, and what its packets are promised.
     classes: Vec<(usize, Option<Nanos>)>,
     /// Of each request, then of each class of the plan.
@@ -109,11 +119,13 @@ struct Count {
     dropped: u64,
     longest: Option<Nanos>,
     promised: Option<Nanos>,
+    excused: u64,
     late: u64,
 }
 
 impl Tally {
-    fn new(plan: &Plan, calls: &Calls, of_calls: &[ClassId], moved: &[Option<ClassId>]) -> Self {
+    fn new(stage: Arc<Stage>) -> Self {
+        let Stage { plan, calls, of_calls, moved } = &*stage;
         let requests = plan.requests.len();
         let mut classes = vec![(0, None); of_calls.len() + moved.iter().flatten().count()];
         for (class, GrantedCall { call, bound }) in of_calls.iter().zip(&calls.granted) {
@@ -125,7 +137,8 @@ impl Tally {
             }
         }
         let counts = vec![Count::default(); requests + moved.len()];
-        Tally { measured_from: plan.run.warm_up, classes, counts, requests }
+        let measured_from = plan.run.warm_up;
+        Tally { measured_from, lateness: Lateness::new(stage), classes, counts, requests }
     }
 
     fn sent(self, plan: &Plan, duration: Nanos) -> (Vec<SentSummary>, Vec<SentSummary>) {
@@ -137,6 +150,7 @@ impl Tally {
             throughput_bps: count.bytes as f64 * NANOBITS_PER_BYTE as f64 / measured,
             longest_ns: count.longest.map(|Nanos(longest)| longest),
             promised_ns: count.promised.map(|Nanos(promised)| promised),
+            excused: count.excused,
             late: count.late,
         };
         let (of_requests, others) = self.counts.split_at(self.requests);
@@ -154,8 +168,17 @@ impl Tally {
 }
 
 impl Observer for Tally {
+    fn advance(&mut self, now: Nanos) {
+        self.lateness.follow(now);
+    }
+
+    fn arrived(&mut self, packet: &Packet, _: Option<Hop>) {
+        self.lateness.arrived(packet);
+    }
+
     fn record(&mut self, record: &Record) {
         let packet = &record.packet;
+        let allowance = self.lateness.left(record);
         if packet.arrival < self.measured_from {
             return;
         }
@@ -168,8 +191,10 @@ impl Observer for Tally {
                 count.packets += 1;
                 count.bytes += u64::from(packet.length);
                 count.longest = count.longest.max(Some(delay));
-                let is_late = promised.is_some_and(|promised| delay > promised);
-                count.late += u64::from(is_late && !packet.demoted);
+                let over = promised.map_or(Nanos::ZERO, |one| delay.saturating_sub(one));
+                if over > Nanos::ZERO && !packet.demoted {
+                    *if over > allowance { &mut count.late } else { &mut count.excused } += 1;
+                }
             }
             Fate::Dropped(_) => count.dropped += 1,
             Fate::Queued => {}

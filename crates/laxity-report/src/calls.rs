@@ -94,6 +94,15 @@ fn sentences(calls: &CallsSummary) -> Vec<String> {
         let why = words::statement(&of.refused);
         said.push(format!("The first `{}` that was refused: {why}", line(&of.sent.class)));
     }
+    let all = calls.requests.iter().map(|of| &of.sent).chain(&calls.classes);
+    let excused = all.map(|sent| sent.excused).sum::<u64>();
+    if excused > 0 {
+        said.push(format!(
+            "{} took longer than promised, but no longer than that and the time by which the link counts as \
+             late while a plan is handed over with packets queued.",
+            if excused == 1 { "A packet".to_owned() } else { format!("{} packets", count(excused)) }
+        ));
+    }
     if !calls.settles {
         said.push(format!(
             "Under {} what has ended is not promised again before the link is started again.",

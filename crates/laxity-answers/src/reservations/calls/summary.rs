@@ -80,7 +80,10 @@ pub struct SentSummary {
     pub longest_ns: Option<u64>,
     /// The delay that each packet is promised, in ns.
     pub promised_ns: Option<u64>,
-    /// Packets that took longer.
+    /// Packets that took longer while the link counted as late, within that lateness. It does from
+    /// when what is queued is handed over to another plan until it is idle.
+    pub excused: u64,
+    /// Packets that took longer by more than that.
     pub late: u64,
 }
 

@@ -1,0 +1,69 @@
+//! How late a link counts as while plans change.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use laxity::packet::{ClassId, Packet};
+use laxity::units::Nanos;
+use laxity_answers::reservations::calls::Change;
+use laxity_plan::discipline::Growth;
+use laxity_sim::record::{Fate, Record};
+
+use super::Stage;
+
+/// How late the link counts as: a plan that is followed from now on promises what it would if it had
+/// been followed all along on a link that was late, until the link is idle.
+pub(super) struct Lateness {
+    /// The plans that are still to be followed, the next one last.
+    changes: Vec<Change>,
+    stage: Arc<Stage>,
+    /// What lateness costs the classes of the plan that is followed.
+    growths: HashMap<ClassId, Growth>,
+    /// What is queued arrived then.
+    queued: BTreeMap<u64, Nanos>,
+    free_at: Nanos,
+    lost: Nanos,
+}
+
+impl Lateness {
+    pub(super) fn new(stage: Arc<Stage>) -> Self {
+        Lateness {
+            changes: stage.calls.changes.iter().rev().cloned().collect(),
+            stage,
+            growths: HashMap::new(),
+            queued: BTreeMap::new(),
+            free_at: Nanos::ZERO,
+            lost: Nanos::ZERO,
+        }
+    }
+
+    /// Goes on with the plans whose time has come.
+    pub(super) fn follow(&mut self, now: Nanos) {
+        while let Some(change) = self.changes.pop_if(|change| change.at <= now) {
+            let (followed, classes) = self.stage.followed(&change);
+            let growths = followed.growths();
+            let growth = |(outside, inside): (ClassId, ClassId)| (outside, growths[inside.index()]);
+            self.growths = classes.into_iter().map(growth).collect();
+            let oldest = self.queued.values().next();
+            let end = self.free_at.max(change.at);
+            self.lost = oldest.map_or(Nanos::ZERO, |oldest| end - *oldest + Nanos(1));
+        }
+    }
+
+    pub(super) fn arrived(&mut self, packet: &Packet) {
+        if self.queued.is_empty() && self.free_at <= packet.arrival {
+            self.lost = Nanos::ZERO;
+        }
+        self.queued.insert(packet.handle, packet.arrival);
+    }
+
+    /// A packet has left. Returns by how much it may be later than promised.
+    pub(super) fn left(&mut self, record: &Record) -> Nanos {
+        self.queued.remove(&record.packet.handle);
+        if let Fate::Sent { departure, .. } = record.fate {
+            self.free_at = departure;
+        }
+        let growth = self.growths.get(&record.packet.class);
+        growth.map_or(Nanos::ZERO, |growth| growth.delay_for(self.lost))
+    }
+}
