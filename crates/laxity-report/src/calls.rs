@@ -8,7 +8,7 @@ use crate::chart::{Axis, Chart, Figure, Mark, Series, Style, Unit};
 use crate::figures::NS;
 use crate::html::{facts, figure, grid, listed, page as whole};
 use crate::quantity::{NOTHING, TimeUnit, count, number, percent, rate, time};
-use crate::table::table;
+use crate::table::{table, table_led};
 use crate::visible::line;
 use crate::words;
 
@@ -23,9 +23,9 @@ const REQUESTS: [&str; 8] = [
     "most",
 ];
 
-fn request(of: &RequestSummary) -> Vec<String> {
+fn request(of: &RequestSummary) -> [String; 8] {
     let part = |part: Option<f64>| part.map_or_else(|| NOTHING.to_owned(), percent);
-    vec![
+    [
         line(&of.sent.class).into_owned(),
         count(of.offered),
         count(of.granted),
@@ -74,7 +74,7 @@ impl Tables {
         let unit = TimeUnit::from_whole(all().flat_map(|of| [of.promised_ns, of.longest_ns]));
         let rows = all().map(|of| sent(of, unit)).collect();
         Tables {
-            requests: calls.requests.iter().map(request).collect(),
+            requests: calls.requests.iter().map(|of| request(of).to_vec()).collect(),
             header: sent_header(unit),
             sent: if calls.used.is_some() { rows } else { Vec::new() },
         }
@@ -148,6 +148,62 @@ fn at_once(calls: &CallsSummary) -> Figure<'static> {
     })
 }
 
+/// The schedulable regions of several disciplines, if they have any: below a line calls fit.
+fn regions(compared: &[CallsSummary]) -> Option<Figure<'static>> {
+    let [first, second] = &compared.first()?.requests[..] else { return None };
+    let drawn = compared.iter().enumerate().filter(|(_, calls)| !calls.region.is_empty());
+    let series = drawn.map(|(place, calls)| {
+        let point = |(first, second): (usize, &u32)| (first as f64, f64::from(*second));
+        let beyond = (calls.region.len() as f64, 0.0);
+        let points = calls.region.iter().enumerate().map(point).chain([beyond]).collect();
+        Series::new(calls.scheduler.clone(), Mark::Step, Style::new(place), points)
+    });
+    let series: Vec<_> = series.collect();
+    let (right, up) = (first.sent.class.clone(), second.sent.class.clone());
+    (!series.is_empty()).then(|| {
+        Figure::from(Chart {
+            title: "Schedulable region".to_owned(),
+            x: Axis::linear(&format!("Calls of {right}"), Unit::Number),
+            y: Axis::linear(&format!("Calls of {up}"), Unit::Number),
+            series,
+            markers: Vec::new(),
+        })
+    })
+}
+
+const COMPARED: [&str; 8] =
+    ["under", "calls of", "asked", "granted", "refused", "fit alone", "most", "late"];
+
+fn compared_rows(compared: &[CallsSummary]) -> Vec<Vec<String>> {
+    let row = |calls: &CallsSummary, of: &RequestSummary| {
+        let [class, offered, granted, refused, _, alone, _, most] = request(of);
+        let late = if of.sent.late == 0 { count(0) } else { format!("{}!", count(of.sent.late)) };
+        vec![calls.scheduler.clone(), class, offered, granted, refused, alone, most, late]
+    };
+    let rows = compared.iter().flat_map(|calls| calls.requests.iter().map(|of| row(calls, of)));
+    rows.collect()
+}
+
+/// The same calls under several disciplines, for people.
+pub fn compared_text(compared: &[CallsSummary]) -> String {
+    table_led(2, &COMPARED, &compared_rows(compared)) + "\n"
+}
+
+/// The same as one HTML file.
+pub fn compared_page(plan: &Plan, compared: &[CallsSummary]) -> String {
+    let duration = compared.first().map_or(0, |calls| calls.duration_ns);
+    whole(
+        plan.title.as_deref().unwrap_or("Calls that come and go"),
+        &html! {
+            (facts(&[("Duration", time(duration as f64))]))
+            (grid(&COMPARED.map(str::to_owned), &compared_rows(compared), 1))
+            @if let Some(drawn) = regions(compared) {
+                section { (figure(&drawn, "Numbers of calls on a line and below it fit together.")) }
+            }
+        },
+    )
+}
+
 /// The same as one HTML file.
 pub fn page(plan: &Plan, calls: &CallsSummary) -> String {
     let Tables { requests, header, sent } = Tables::new(calls);
@@ -164,6 +220,9 @@ pub fn page(plan: &Plan, calls: &CallsSummary) -> String {
             (listed(&sentences(calls).iter().map(|said| said.replace('`', "")).collect::<Vec<_>>()))
             (grid(&REQUESTS.map(str::to_owned), &requests, 0))
             section { (figure(&at_once(calls), "How many calls there were. A call that has ended is not counted, though it is felt for some milliseconds.")) }
+            @if let Some(drawn) = regions(std::slice::from_ref(calls)) {
+                section { (figure(&drawn, "Numbers of calls on the line and below it fit together.")) }
+            }
             @if !sent.is_empty() { (grid(&header, &sent, 0)) }
         },
     )

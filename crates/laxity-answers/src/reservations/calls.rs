@@ -39,6 +39,10 @@ pub struct Calls {
     pub requests: Vec<RequestCalls>,
     /// When what occupies the link changes; the first time is 0.
     pub changes: Vec<Change>,
+    /// The schedulable region of two requests: the most calls of the second that fit beside each
+    /// number of the first, from none on. Empty with one request or more than two, or where more
+    /// than a thousand of either fit.
+    pub region: Vec<u32>,
     /// Whether what has ended is free again after some time; not before the link is started again
     /// otherwise.
     pub settles: bool,
@@ -143,6 +147,9 @@ pub enum CallsError {
 
 const MOST_CALLS: usize = 1_000_000;
 
+/// The most calls of each request whose region is worked out.
+const MOST_OF_REGION: u32 = 1000;
+
 impl Calls {
     /// Lets all calls of a plan's requests ask in this time, as drawn with this seed. Calls that
     /// are refused go away.
@@ -160,6 +167,7 @@ impl Calls {
             granted: Vec::new(),
             requests,
             changes: vec![Change::default()],
+            region: test.region(),
             settles: true,
         };
         let exchange = Exchange {
@@ -370,6 +378,27 @@ impl Test<'_> {
             *if fit(middle) { &mut least } else { &mut above } = middle;
         }
         least
+    }
+}
+
+impl Test<'_> {
+    /// How many calls of the second request fit beside each number of the first.
+    fn region(&mut self) -> Vec<u32> {
+        if self.plan.requests.len() != 2 {
+            return Vec::new();
+        }
+        let [first, second] = [self.alone(0), self.alone(1)];
+        if first.max(second) > MOST_OF_REGION {
+            return Vec::new();
+        }
+        let mut region = vec![second];
+        for count in 1..=first {
+            let last = region[region.len() - 1];
+            // More of the first never leave room for more of the second.
+            let most = (0..=last).rev().find(|most| self.fits(vec![count, *most]).is_ok());
+            region.push(most.unwrap_or_default());
+        }
+        region
     }
 }
 

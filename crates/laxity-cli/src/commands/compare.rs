@@ -3,6 +3,7 @@
 use laxity_api::{Comparison, Plan, Traffic, run_compared};
 use laxity_sim::series::SeriesRecorder;
 
+use super::run::calls;
 use super::seeds;
 use crate::args::Compare;
 use crate::failure::Failure;
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let compared = arguments.schedulers.iter().map(|name| plan.clone().under(name));
     let compared = compared.collect::<Result<Vec<_>, _>>()?;
     traffic::with(given, |traffic| match given.seeds {
+        _ if !plan.requests.is_empty() => calls::compare(arguments, &plan, &compared, traffic),
         Some(count) => {
             let seeds = traffic.seeds(&plan, count)?;
             seeds::compare(arguments, &plan, &compared, traffic, seeds)

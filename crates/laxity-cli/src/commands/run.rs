@@ -1,6 +1,6 @@
 //! `laxity run`: a plan simulated, promise beside measurement.
 
-mod calls;
+pub(super) mod calls;
 
 use std::fs::File;
 

@@ -3,6 +3,7 @@
 mod admission;
 mod bad_input;
 mod bad_recordings;
+mod calls;
 #[cfg(target_os = "linux")]
 mod datagrams;
 mod dwcs;

@@ -28,6 +28,9 @@ pub struct CallsSummary {
     pub promised: f64,
     /// The mean part of it at which they sent; absent if the plan has no sources.
     pub used: Option<f64>,
+    /// The schedulable region of two requests: the most calls of the second that fit beside each
+    /// number of the first, from none on; empty where it is not worked out.
+    pub region: Vec<u32>,
     /// Whether no packet was later than promised.
     pub kept: bool,
     /// Whether what has ended may be promised again while the link runs.
@@ -133,6 +136,7 @@ impl CallsSummary {
             warm_up_ns: plan.run.warm_up.0,
             kept: all.map(|sent| sent.late).sum::<u64>() == 0,
             settles: calls.settles,
+            region: calls.region,
             requests,
             classes,
             promised: part(promised),

@@ -126,6 +126,21 @@ fn changes_hold_those_who_are_there() {
     }
 }
 
+/// The region is what the test of each pair of numbers says.
+#[test]
+fn a_region_holds_all_that_fit_together() {
+    let plan = parsed(&plan("kind = 'edf'", KEYS, &format!("{CALLS}{FILMS}")));
+    let calls = Calls::draw(&plan, Nanos(S), 1).unwrap();
+    let fits = |first: u32, second: u32| answer(&plan, &[first, second]).is_ok();
+    assert!(calls.region.len() > 5 && calls.region.len() as u32 == calls.requests[0].alone + 1);
+    for first in 0..calls.region.len() as u32 + 1 {
+        for second in 0..calls.region[0] + 2 {
+            let most = calls.region.get(first as usize);
+            assert_eq!(fits(first, second), most.is_some_and(|most| second <= *most));
+        }
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_said() {
     let refused = |text: &str| Plan::parse(text, "plan.toml", Path::new("")).unwrap_err();

@@ -1,0 +1,57 @@
+//! Plans whose calls come and go.
+
+use crate::folder::{Folder, repository};
+
+#[test]
+fn calls_are_refused_and_promises_kept() {
+    let plan = repository("examples/calls.toml");
+    let folder = Folder::new();
+    let answer = folder.laxity(&["run", &plan, "--out", "out", "--json"]).json(0);
+    let calls = &answer["requests"][0];
+    let [offered, granted] = ["offered", "granted"].map(|key| calls[key].as_u64().unwrap());
+    assert!(granted < offered && granted > offered / 2, "{calls}");
+    assert_eq!(calls["alone"], calls["most"]);
+    assert_eq!((&calls["late"], &answer["kept"]), (&0.into(), &true.into()));
+    let longest = calls["longest_ns"].as_u64().unwrap();
+    assert!(longest > 20_000_000 && longest <= 25_000_000, "{longest}");
+    let link = answer["used"].as_f64().unwrap() * 2e6
+        + answer["classes"][0]["throughput_bps"].as_f64().unwrap();
+    assert!((link / 2e6 - 1.0).abs() < 0.01, "the download takes what is left: {link}");
+    assert!(folder.text("out/report.html").contains("Calls at once"));
+    let again = folder.laxity(&["run", &plan, "--json"]).json(0);
+    assert_eq!(again, answer);
+}
+
+/// The same calls ask under every discipline.
+#[test]
+fn disciplines_are_compared_by_what_they_carry() {
+    let plan = repository("examples/calls-two-kinds.toml");
+    let folder = Folder::new();
+    let compare = ["compare", &plan, "--schedulers", "edf,wfq", "--duration", "5min", "--json"];
+    let answer = folder.laxity(&[&compare[..], &["--out", "out"]].concat()).json(0);
+    let [edf, wfq] = [0, 1].map(|at| &answer[at]);
+    let offered = |of: &serde_json::Value| of["requests"][0]["offered"].clone();
+    assert_eq!(offered(edf), offered(wfq));
+    let region = |of: &serde_json::Value| -> Vec<u64> {
+        of["region"].as_array().unwrap().iter().map(|most| most.as_u64().unwrap()).collect()
+    };
+    assert!(region(edf).iter().zip(region(wfq)).all(|(edf, wfq)| *edf >= wfq));
+    assert!(region(edf).iter().sum::<u64>() > 2 * region(wfq).iter().sum::<u64>());
+    assert!(folder.text("out/report.html").contains("Schedulable region"));
+}
+
+#[test]
+fn other_questions_say_that_calls_come_and_go() {
+    let plan = repository("examples/calls.toml");
+    let folder = Folder::new();
+    for words in [
+        &["run", &plan, "--seeds", "2"][..],
+        &["run", &plan, "--threads", "2"],
+        &["run", &plan, "--trace", "trace"],
+        &["why", &plan, "--slowest", "1"],
+    ] {
+        let said = folder.laxity(words);
+        assert_eq!(said.code, Some(2), "{words:?}");
+        assert!(said.stderr.contains("[[request]]"), "{words:?}: {}", said.stderr);
+    }
+}
