@@ -348,14 +348,19 @@ class Reorder(TypedDict, total=False):
     share: Required[float]
     """The share of packets that are held up, more than 0 and at most 1."""
 
-class Request(TypedDict, total=False):
-    """Calls that come and go in a simulation: each asks for a reservation, a class like one of the plan, and sends what that class's sources say while it has it."""
-    class: Required[str]
-    """The class that each asks for. It is there as often as calls have it, at times not at all."""
-    every: Required[TimeDistribution]
-    """The time from one call to the next; exponential for a Poisson process, such as { exponential = "2s" }."""
-    holding: Required[TimeDistribution]
-    """How long each lasts from when it asks."""
+Request = TypedDict(
+    "Request",
+    {
+        # The class that each asks for. It is there as often as calls have it, at times not at all.
+        "class": Required[str],
+        # The time from one call to the next; exponential for a Poisson process, such as { exponential = "2s" }.
+        "every": Required[TimeDistribution],
+        # How long each lasts from when it asks.
+        "holding": Required[TimeDistribution],
+    },
+    total=False,
+)
+"""Calls that come and go in a simulation: each asks for a reservation, a class like one of the plan, and sends what that class's sources say while it has it."""
 
 Rule: TypeAlias = Literal["delay", "cake-autorate"]
 """How the rate of a link is found."""

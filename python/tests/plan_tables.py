@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ class _Stub:
 
     def _table(self, name: str, said: dict[str, Any]) -> None:
         required = said.get("required", [])
-        if all(key.isidentifier() and key != "from" for key in said["properties"]):
+        if all(key.isidentifier() and not keyword.iskeyword(key) for key in said["properties"]):
             lines = [f"class {name}(TypedDict, total=False):", *_doc(said, "    ")]
             for key, inner in said["properties"].items():
                 kind = self._type(f"{name}{_camel(key)}", inner)

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use laxity::packet::{ClassId, Packet};
+use laxity::scheduler::DropReason;
 use laxity::units::{NANOBITS_PER_BYTE, Nanos};
 use laxity_answers::reservations::calls::{
     Calls, CallsError, CallsSummary, Change, GrantedCall, SentSummary,
 };
 use laxity_plan::Plan;
-use laxity_plan::calls::Call;
+use laxity_plan::calls::{Call, PlanWithCalls};
 use laxity_plan::model::Hop;
 use laxity_sim::Progress;
 use laxity_sim::link::{self, Run, Successive};
@@ -31,11 +32,14 @@ pub fn run_calls(
     traffic: &Traffic<'_>,
     progress: Progress<'_>,
 ) -> Result<CallsSummary, Error> {
-    if traffic.arrivals.is_some() {
-        return Err(Error::question("calls send what the plan's sources say: no recording"));
+    if traffic.arrivals.is_some() || !traffic.without.is_empty() {
+        return Err(Error::question("calls send what the plan's sources say, all of it"));
     }
     let seed = traffic.seed(plan);
     let duration = traffic.duration(plan)?.unwrap_or(crate::DEFAULT_DURATION);
+    // A plan without sources has no duration of its own to be held against the warm-up.
+    let traffic = Traffic { duration: Some(duration), ..*traffic };
+    traffic.duration(plan)?;
     let calls = Calls::draw(plan, duration, seed).map_err(|error| match error {
         CallsError::Refused(reasons) => {
             let why = laxity_report::words::statement(&reasons);
@@ -59,13 +63,13 @@ fn simulate(
     progress: Progress<'_>,
 ) -> Result<(Vec<SentSummary>, Vec<SentSummary>), Error> {
     let granted: Vec<Call> = calls.granted.iter().map(|granted| granted.call).collect();
-    let (whole, of_calls, moved) = plan.with_calls(&granted);
-    let stage = Arc::new(Stage { plan: plan.clone(), calls: calls.clone(), of_calls, moved });
+    let whole = plan.with_calls(&granted);
+    let stage = Arc::new(Stage { plan: plan.clone(), calls: calls.clone(), outside: whole });
     let Some(scheduler) = Successive::new(schedulers(Arc::clone(&stage), seed)) else {
         return Err(Error::NothingArrives);
     };
-    let mut tally = Tally::new(stage);
-    let run = Run { plan: &whole, duration: Some(duration), seed, feeds: Vec::new() };
+    let mut tally = Tally::new(Arc::clone(&stage));
+    let run = Run { plan: &stage.outside.plan, duration: Some(duration), seed, feeds: Vec::new() };
     run.with_sources()?.simulate_on(Box::new(scheduler), &mut tally, progress)?;
     Ok(tally.sent(plan, duration))
 }
@@ -74,19 +78,18 @@ fn simulate(
 struct Stage {
     plan: Plan,
     calls: Calls,
-    /// The class of each call outside, and of each class of the plan.
-    of_calls: Vec<ClassId>,
-    moved: Vec<Option<ClassId>>,
+    /// The one that has the classes of all calls.
+    outside: PlanWithCalls,
 }
 
 impl Stage {
     /// The plan that is followed from a change on, and the classes outside with those inside.
     fn followed(&self, change: &Change) -> (Plan, HashMap<ClassId, ClassId>) {
-        let (followed, of_calls, moved) = change.plan(&self.plan, &self.calls.granted);
-        let calls = change.present.iter().map(|call| self.of_calls[*call]).zip(of_calls);
-        let others = self.moved.iter().zip(moved);
+        let PlanWithCalls { plan, calls, others } = change.plan(&self.plan, &self.calls.granted);
+        let calls = change.calls().map(|call| self.outside.calls[call]).zip(calls);
+        let others = self.outside.others.iter().zip(others);
         let others = others.filter_map(|(outside, inside)| outside.zip(inside));
-        (followed, calls.chain(others).collect())
+        (plan, calls.chain(others).collect())
     }
 }
 
@@ -117,6 +120,7 @@ struct Count {
     packets: u64,
     bytes: u64,
     dropped: u64,
+    lost: u64,
     longest: Option<Nanos>,
     promised: Option<Nanos>,
     excused: u64,
@@ -125,7 +129,8 @@ struct Count {
 
 impl Tally {
     fn new(stage: Arc<Stage>) -> Self {
-        let Stage { plan, calls, of_calls, moved } = &*stage;
+        let Stage { plan, calls, outside: PlanWithCalls { calls: of_calls, others: moved, .. } } =
+            &*stage;
         let requests = plan.requests.len();
         let mut classes = vec![(0, None); of_calls.len() + moved.iter().flatten().count()];
         for (class, GrantedCall { call, bound }) in of_calls.iter().zip(&calls.granted) {
@@ -147,6 +152,7 @@ impl Tally {
             class: plan.classes[class].name.clone(),
             packets: count.packets,
             dropped: count.dropped,
+            lost: count.lost,
             throughput_bps: count.bytes as f64 * NANOBITS_PER_BYTE as f64 / measured,
             longest_ns: count.longest.map(|Nanos(longest)| longest),
             promised_ns: count.promised.map(|Nanos(promised)| promised),
@@ -196,7 +202,11 @@ impl Observer for Tally {
                     *if over > allowance { &mut count.late } else { &mut count.excused } += 1;
                 }
             }
-            Fate::Dropped(_) => count.dropped += 1,
+            Fate::Dropped(reason) => {
+                use DropReason::{Contract, Demoted, TooLong};
+                count.dropped += 1;
+                count.lost += u64::from(!matches!(reason, Contract | Demoted | TooLong));
+            }
             Fate::Queued => {}
         }
     }

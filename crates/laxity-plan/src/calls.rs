@@ -17,13 +17,23 @@ pub struct Call {
     pub until: Nanos,
 }
 
+/// A plan while calls last.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever simulates")]
+pub struct PlanWithCalls {
+    /// The plan.
+    pub plan: Plan,
+    /// The class of each call.
+    pub calls: Vec<ClassId>,
+    /// What each class of the plan without calls is now; `None` for those of requests.
+    pub others: Vec<Option<ClassId>>,
+}
+
 impl Plan {
     /// The plan with a class for each of these calls in place of the class of their request, which
-    /// is gone without any. Its sources are there for each call, from its begin to its end.
-    ///
-    /// Returns the class of each call, and of each class of this plan the one that it is then;
-    /// `None` for those of requests.
-    pub fn with_calls(&self, calls: &[Call]) -> (Plan, Vec<ClassId>, Vec<Option<ClassId>>) {
+    /// is gone without any. Its sources are there for each call, from its begin to its end, behind
+    /// all others: what these draw does not depend on calls.
+    pub fn with_calls(&self, calls: &[Call]) -> PlanWithCalls {
         let mut classes: Vec<Class> = Vec::new();
         let (mut of_calls, mut moved) = (vec![ClassId(0); calls.len()], Vec::new());
         for (id, class) in self.classes.iter().enumerate() {
@@ -50,12 +60,18 @@ impl Plan {
                 classes[parent.index()].children.push(ClassId(id as u32));
             }
         }
-        let sources = self
-            .sources
-            .iter()
-            .flat_map(|source| self.sources_with(source, calls, &of_calls, &moved));
-        let (sources, requests) = (sources.collect(), Vec::new());
-        (Plan { classes, sources, requests, ..self.clone() }, of_calls, moved)
+        let (ours, others): (Vec<_>, Vec<_>) =
+            self.sources.iter().partition(|source| self.is_of_request(source));
+        let sources = others.into_iter().chain(ours);
+        let sources = sources.flat_map(|one| self.sources_with(one, calls, &of_calls, &moved));
+        let sources = sources.collect();
+        let plan = Plan { classes, sources, requests: Vec::new(), ..self.clone() };
+        PlanWithCalls { plan, calls: of_calls, others: moved }
+    }
+
+    /// Whether a source sends for calls.
+    fn is_of_request(&self, source: &Source) -> bool {
+        source.class().is_some_and(|class| self.requests.iter().any(|one| one.class == class))
     }
 
     /// A source as it is with calls, or for each of them.

@@ -105,12 +105,13 @@ fn sentences(calls: &CallsSummary) -> Vec<String> {
     }
     if !calls.settles {
         said.push(format!(
-            "Under {} what has ended is not promised again before the link is started again.",
+            "Under {} it is not known for how long others feel what has ended, so it is not promised again \
+             before the link is started again.",
             calls.scheduler
         ));
     }
     if !calls.kept {
-        said.push("Some packets were later than promised.".to_owned());
+        said.push("Some packets were later than promised, or dropped.".to_owned());
     }
     said
 }

@@ -10,11 +10,10 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use laxity::packet::ClassId;
 use laxity::reserve::bookings::{Admission, Bookings, Period, Refusal, State};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::calls::Call;
+use laxity_plan::calls::{Call, PlanWithCalls};
 use laxity_plan::model::{BestEffort, Dist, RequestSpec, SchedulerSpec};
 use laxity_plan::random::{DistError, Generator, Sampler, generator};
 use statrs::function::gamma::gamma;
@@ -77,7 +76,8 @@ pub struct RequestCalls {
     /// The long-term rate that each is promised.
     pub rate: Rate,
     /// The mean of the calls that would be there at once if all were granted: the offered load in
-    /// erlangs. `None` if calls come by no Poisson process.
+    /// erlangs. `None` if calls come by no Poisson process, there are several requests, or holding
+    /// times have no mean.
     pub erlangs: Option<f64>,
 }
 
@@ -89,10 +89,10 @@ impl RequestCalls {
     }
 
     /// The part that Erlang's loss formula has refused (Erlang 1917), if there are no calls of
-    /// other requests and calls come by a Poisson process. It holds whatever the holding times'
-    /// distribution is.
+    /// other requests, calls come by a Poisson process, and no more than [`Book::MOST`] fit. It
+    /// holds whatever the holding times' distribution is.
     pub fn erlang_b(&self) -> Option<f64> {
-        let erlangs = self.erlangs?;
+        let erlangs = self.erlangs.filter(|_| self.alone < Book::MOST as u32)?;
         let next = |blocking: f64, servers: u32| {
             erlangs * blocking / (f64::from(servers) + erlangs * blocking)
         };
@@ -108,22 +108,22 @@ pub struct Change {
     pub at: Nanos,
     /// The calls that last, and those that have ended and are still felt: positions in
     /// [`granted`](Calls::granted).
-    pub present: Vec<usize>,
+    pub present: Box<[u32]>,
     /// Whether some have ended and are still felt.
     pub is_settling: bool,
 }
 
 impl Change {
-    /// The plan that is followed from then on, the class of each call that is present, and of each
-    /// class of the plan the one that it is then.
-    pub fn plan(
-        &self,
-        plan: &Plan,
-        granted: &[GrantedCall],
-    ) -> (Plan, Vec<ClassId>, Vec<Option<ClassId>>) {
-        let calls: Vec<Call> = self.present.iter().map(|call| granted[*call].call).collect();
-        let (followed, of_calls, moved) = plan.with_calls(&calls);
-        (if self.is_settling { settling(followed) } else { followed }, of_calls, moved)
+    /// The plan that is followed from then on.
+    pub fn plan(&self, plan: &Plan, granted: &[GrantedCall]) -> PlanWithCalls {
+        let calls: Vec<Call> = self.calls().map(|call| granted[call].call).collect();
+        let followed = plan.with_calls(&calls);
+        if self.is_settling { settling(followed) } else { followed }
+    }
+
+    /// The calls that are present, by their positions.
+    pub fn calls(&self) -> impl Iterator<Item = usize> {
+        self.present.iter().map(|call| *call as usize)
     }
 }
 
@@ -134,11 +134,16 @@ pub enum CallsError {
     /// The plan has no requests.
     #[error("the plan has no [[request]], so no calls come")]
     None,
+    /// The plan's promises are of windows.
+    #[error(
+        "calls come and go under disciplines that promise delays; `dwcs` promises windows of packets"
+    )]
+    Windows,
     /// The plan does not hold without any call.
     #[error("the plan is refused even without a call")]
     Refused(Vec<Reason>),
     /// There are too many.
-    #[error("more than {MOST_CALLS} calls ask: shorten the duration, or lengthen `every`")]
+    #[error("too many calls: shorten the duration, or lengthen `every`")]
     TooMany,
     /// A distribution makes no sense.
     #[error("`every` or `holding`: {0}")]
@@ -146,6 +151,9 @@ pub enum CallsError {
 }
 
 const MOST_CALLS: usize = 1_000_000;
+
+/// The most calls that all changes name together: what is there at each is kept.
+const MOST_NOTED: usize = 100_000_000;
 
 /// The most calls of each request whose region is worked out.
 const MOST_OF_REGION: u32 = 1000;
@@ -159,6 +167,9 @@ impl Calls {
     pub fn draw(plan: &Plan, duration: Nanos, seed: u64) -> Result<Calls, CallsError> {
         if plan.requests.is_empty() {
             return Err(CallsError::None);
+        }
+        if let SchedulerSpec::Dwcs(_) = plan.scheduler {
+            return Err(CallsError::Windows);
         }
         let mut test = Test { plan, known: HashMap::new(), last: Vec::new(), settles: true };
         test.fits(vec![0; plan.requests.len()]).map_err(CallsError::Refused)?;
@@ -177,6 +188,7 @@ impl Calls {
             ends: BinaryHeap::new(),
             active: vec![0; plan.requests.len()],
             calls,
+            noted: 0,
         };
         exchange.run(plan.run.warm_up, duration)
     }
@@ -192,6 +204,8 @@ struct Exchange<'a> {
     /// How many calls of each request there are.
     active: Vec<u32>,
     calls: Calls,
+    /// How many calls all changes name.
+    noted: usize,
 }
 
 impl Exchange<'_> {
@@ -204,6 +218,9 @@ impl Exchange<'_> {
             for (request, active) in self.calls.requests.iter_mut().zip(&self.active) {
                 let measured = next.saturating_sub(now.max(warm_up));
                 request.nanoseconds += u128::from(*active) * u128::from(measured.0);
+                if measured > Nanos::ZERO {
+                    request.most = request.most.max(*active);
+                }
             }
             now = next;
             if now == duration {
@@ -218,7 +235,7 @@ impl Exchange<'_> {
                 }
                 self.answer(now, request, holding, now >= warm_up);
             }
-            self.note(now);
+            self.note(now)?;
         }
     }
 
@@ -240,6 +257,9 @@ impl Exchange<'_> {
         let counts = &mut calls.requests[request];
         counts.offered += u64::from(is_measured);
         let (number, period) = (calls.granted.len(), Period { from: now, until: None });
+        if bookings.iter().count() >= Book::MOST {
+            return;
+        }
         match bookings.request(now, number, request, period, None, test) {
             Ok(()) => {
                 calls.settles &= test.settles;
@@ -249,9 +269,8 @@ impl Exchange<'_> {
                 ends.push(Reverse((until, number)));
                 active[request] += 1;
                 counts.granted += u64::from(is_measured);
-                counts.most = counts.most.max(active[request]);
             }
-            Err(Refusal::NoRoom { why, .. }) if counts.refused.is_empty() => {
+            Err(Refusal::NoRoom { why, .. }) if is_measured && counts.refused.is_empty() => {
                 counts.refused = of_requests(test.plan, why);
             }
             Err(_) => {}
@@ -259,18 +278,20 @@ impl Exchange<'_> {
     }
 
     /// Notes what occupies the link, if that has changed.
-    fn note(&mut self, now: Nanos) {
+    fn note(&mut self, now: Nanos) -> Result<(), CallsError> {
         let states = self.bookings.iter().filter_map(|(call, one)| Some((*call, one.state(now)?)));
         let states: Vec<_> = states.collect();
         let is_settling = states.iter().any(|(_, state)| *state == State::Leaving);
-        let present = states.into_iter().map(|(call, _)| call).collect();
+        let present: Box<[u32]> = states.into_iter().map(|(call, _)| call as u32).collect();
         let change = Change { at: now, present, is_settling };
         let is_same = |last: &Change| {
             last.present == change.present && last.is_settling == change.is_settling
         };
         if !self.calls.changes.last().is_some_and(is_same) {
+            self.noted += change.present.len();
             self.calls.changes.push(change);
         }
+        if self.noted > MOST_NOTED { Err(CallsError::TooMany) } else { Ok(()) }
     }
 }
 
@@ -317,7 +338,8 @@ struct Test<'a> {
     settles: bool,
 }
 
-/// Whether so many calls fit: the bounds of each request's, and the settling time.
+/// Whether a number of calls of each request fits: what each request's are promised, and the
+/// settling time.
 type Answer = Result<(Vec<Option<Nanos>>, Option<Nanos>), Vec<Reason>>;
 
 impl Admission<usize> for Test<'_> {
@@ -344,9 +366,12 @@ impl Test<'_> {
         let RequestSpec { class, every, holding } = self.plan.requests[request];
         let is_alone = self.plan.requests.len() == 1;
         let erlangs = match every {
-            Dist::Exponential(every) if is_alone => mean(holding).map(|mean| mean / every.0 as f64),
+            Dist::Exponential(every) if is_alone => mean(holding)
+                .filter(|mean| *mean <= Nanos::LIMIT.0 as f64)
+                .map(|mean| mean / every.0 as f64),
             _ => None,
         };
+        let is_promised = self.plan.classes[class.index()].relative_deadline().is_some();
         let buckets = self.plan.classes[class.index()].arrival.iter().flat_map(|one| &one.buckets);
         RequestCalls {
             offered: 0,
@@ -355,7 +380,11 @@ impl Test<'_> {
             most: 0,
             nanoseconds: 0,
             alone: self.alone(request),
-            rate: buckets.map(|bucket| bucket.rate).min().unwrap_or(Rate(0)),
+            rate: buckets
+                .map(|bucket| bucket.rate)
+                .min()
+                .filter(|_| is_promised)
+                .unwrap_or(Rate(0)),
             erlangs,
         }
     }
@@ -408,14 +437,14 @@ fn answer(plan: &Plan, counts: &[u32]) -> Answer {
         std::iter::repeat_n(call, *count as usize)
     };
     let calls: Vec<Call> = counts.iter().enumerate().flat_map(of_request).collect();
-    let (with_calls, of_calls, _) = plan.with_calls(&calls);
-    let admission = admitted(&with_calls)?;
+    let with_calls = plan.with_calls(&calls);
+    let admission = admitted(&with_calls.plan)?;
     let promised = |request: usize| {
         let own = calls.iter().position(|call| call.request == request)?;
-        promise(&with_calls, of_calls[own].index(), &admission)
+        promise(&with_calls.plan, with_calls.calls[own].index(), &admission)
     };
     let bounds = (0..counts.len()).map(promised).collect();
-    Ok((bounds, settling(with_calls).settling_time()))
+    Ok((bounds, settling(with_calls).plan.settling_time()))
 }
 
 /// Reasons that name a request's class for any of its calls, each class once.
@@ -423,13 +452,15 @@ fn of_requests(plan: &Plan, reasons: Vec<Reason>) -> Vec<Reason> {
     let mut kept: Vec<Reason> = Vec::new();
     for mut reason in reasons {
         let name = reason.class.as_deref().and_then(|class| class.rsplit_once('#'));
-        let of_call = name.filter(|(class, _)| {
+        let of_call = name.map(|(class, _)| class.to_owned()).filter(|class| {
             plan.requests.iter().any(|request| plan.classes[request.class.index()].name == *class)
         });
-        if let Some((class, _)) = of_call {
-            reason.class = Some(class.to_owned());
+        if let Some(class) = &of_call {
+            reason.class = Some(class.clone());
         }
-        if reason.class.is_none() || kept.iter().all(|other| other.class != reason.class) {
+        let kind = |reason: &Reason| std::mem::discriminant(&reason.finding);
+        let is_same = |other: &Reason| other.class == reason.class && kind(other) == kind(&reason);
+        if of_call.is_none() || !kept.iter().any(is_same) {
             kept.push(reason);
         }
     }
@@ -451,9 +482,9 @@ fn mean(dist: Dist<Nanos>) -> Option<f64> {
 }
 
 /// The plan while what has ended is still felt.
-fn settling(mut plan: Plan) -> Plan {
-    if let SchedulerSpec::Edf(edf) = &mut plan.scheduler {
+fn settling(mut followed: PlanWithCalls) -> PlanWithCalls {
+    if let SchedulerSpec::Edf(edf) = &mut followed.plan.scheduler {
         edf.best_effort = BestEffort::Background;
     }
-    plan
+    followed
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use laxity::packet::{ClassId, Packet};
 use laxity::units::Nanos;
-use laxity_answers::reservations::calls::Change;
 use laxity_plan::discipline::Growth;
 use laxity_sim::record::{Fate, Record};
 
@@ -14,8 +13,8 @@ use super::Stage;
 /// How late the link counts as: a plan that is followed from now on promises what it would if it had
 /// been followed all along on a link that was late, until the link is idle.
 pub(super) struct Lateness {
-    /// The plans that are still to be followed, the next one last.
-    changes: Vec<Change>,
+    /// How many plans were followed.
+    followed: usize,
     stage: Arc<Stage>,
     /// What lateness costs the classes of the plan that is followed.
     growths: HashMap<ClassId, Growth>,
@@ -28,7 +27,7 @@ pub(super) struct Lateness {
 impl Lateness {
     pub(super) fn new(stage: Arc<Stage>) -> Self {
         Lateness {
-            changes: stage.calls.changes.iter().rev().cloned().collect(),
+            followed: 0,
             stage,
             growths: HashMap::new(),
             queued: BTreeMap::new(),
@@ -39,8 +38,12 @@ impl Lateness {
 
     /// Goes on with the plans whose time has come.
     pub(super) fn follow(&mut self, now: Nanos) {
-        while let Some(change) = self.changes.pop_if(|change| change.at <= now) {
-            let (followed, classes) = self.stage.followed(&change);
+        let stage = Arc::clone(&self.stage);
+        while let Some(change) = stage.calls.changes.get(self.followed)
+            && change.at <= now
+        {
+            self.followed += 1;
+            let (followed, classes) = stage.followed(change);
             let growths = followed.growths();
             let growth = |(outside, inside): (ClassId, ClassId)| (outside, growths[inside.index()]);
             self.growths = classes.into_iter().map(growth).collect();

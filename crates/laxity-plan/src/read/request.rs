@@ -22,11 +22,7 @@ pub(super) fn all(raw: raw::Requests, plan: &Plan) -> Result<Vec<RequestSpec>, F
         let every = longer("every", &raw.every)?;
         let holding = longer("holding", &raw.holding)?;
         requests.push(RequestSpec { class, every, holding });
-        let leaves = plan.classes.iter().filter(|class| class.is_leaf());
-        if requests.len() == leaves.count() {
-            let message = "every class is one of calls, so that there are times without any";
-            return Err(Fault::at(&span, message).help("add a class for the rest"));
-        }
+        check_siblings(plan, &requests, class, &span)?;
     }
     Ok(requests)
 }
@@ -44,12 +40,29 @@ fn class(At { value: name, span }: &At<String>, plan: &Plan) -> Result<ClassId, 
         let message = format!("class `{name}` has classes below it");
         return Err(Fault::at(span, message).help("a call asks for a class of its own packets"));
     }
-    let siblings = plan.classes.iter().filter(|other| other.parent == class.parent);
-    if class.parent.is_some() && siblings.count() == 1 {
-        let message = format!("class `{name}` is all that its parent holds");
-        return Err(Fault::at(span, message).help("add a class beside it, for times without calls"));
-    }
     Ok(id)
+}
+
+/// Refuses classes of calls that leave their parent, or the link, without any between calls.
+fn check_siblings(
+    plan: &Plan,
+    requests: &[RequestSpec],
+    class: ClassId,
+    span: &Span,
+) -> Result<(), Fault> {
+    let parent = plan.classes[class.index()].parent;
+    let mut siblings = plan.classes.iter().enumerate().filter(|(_, other)| other.parent == parent);
+    let stays = |id: usize| requests.iter().all(|request| request.class.index() != id);
+    if siblings.any(|(id, _)| stays(id)) {
+        return Ok(());
+    }
+    let message = match parent {
+        Some(parent) => {
+            format!("all that `{}` holds is of calls", plan.classes[parent.index()].name)
+        }
+        None => "every class is of calls".to_owned(),
+    };
+    Err(Fault::at(span, message).help("add a class beside them, for times without calls"))
 }
 
 fn check_rest(plan: &Plan, span: &Span) -> Result<(), Fault> {

@@ -104,7 +104,10 @@ impl<C: Iterator<Item = Change>> Scheduler for Successive<C> {
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
-        self.current.scheduler.next_ready(now)
+        let ready = self.current.scheduler.next_ready(now)?;
+        // The next plan may have something to send before.
+        let next = self.next.as_ref().map_or(Nanos::MAX, |next| next.at);
+        Some(ready.min(next.max(now)))
     }
 
     fn backlog(&self) -> Backlog {

@@ -44,7 +44,7 @@ pub struct CallsSummary {
 #[derive(Clone, Debug, Serialize)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever reports")]
 pub struct RequestSummary {
-    /// Calls that asked.
+    /// Calls that asked after the warm-up.
     pub offered: u64,
     /// Those of them that were granted.
     pub granted: u64,
@@ -77,17 +77,26 @@ pub struct SentSummary {
     pub packets: u64,
     /// Packets that were dropped.
     pub dropped: u64,
+    /// Those of them that had kept to their contract.
+    pub lost: u64,
     /// The mean rate at which they were sent.
     pub throughput_bps: f64,
     /// The longest delay of any, in ns; absent if none was sent.
     pub longest_ns: Option<u64>,
     /// The delay that each packet is promised, in ns.
     pub promised_ns: Option<u64>,
-    /// Packets that took longer while the link counted as late, within that lateness. It does from
-    /// when what is queued is handed over to another plan until it is idle.
+    /// Packets that took longer, but by no more than the link was late. A link counts as late from
+    /// when its plan changes with packets queued until it is idle.
     pub excused: u64,
     /// Packets that took longer by more than that.
     pub late: u64,
+}
+
+impl SentSummary {
+    /// Whether a packet was later than promised, or lost though it was promised a delay.
+    pub fn is_broken(&self) -> bool {
+        self.late > 0 || self.promised_ns.is_some() && self.lost > 0
+    }
 }
 
 impl CallsSummary {
@@ -117,7 +126,7 @@ impl CallsSummary {
                 offered: request.offered,
                 granted: request.granted,
                 blocking: request.blocking(),
-                erlang_b: request.erlang_b(),
+                erlang_b: request.erlang_b().filter(|_| calls.settles),
                 erlangs: request.erlangs,
                 alone: request.alone,
                 most: request.most,
@@ -134,7 +143,7 @@ impl CallsSummary {
             seed,
             duration_ns: duration.0,
             warm_up_ns: plan.run.warm_up.0,
-            kept: all.map(|sent| sent.late).sum::<u64>() == 0,
+            kept: !all.into_iter().any(SentSummary::is_broken),
             settles: calls.settles,
             region: calls.region,
             requests,
@@ -151,7 +160,7 @@ impl Calls {
     fn at_once(&self) -> Vec<(Nanos, Vec<u32>)> {
         let counts = |change: &Change| {
             let mut counts = vec![0; self.requests.len()];
-            for call in change.present.iter().map(|call| self.granted[*call].call) {
+            for call in change.calls().map(|call| self.granted[call].call) {
                 counts[call.request] += u32::from(call.until > change.at);
             }
             (change.at, counts)

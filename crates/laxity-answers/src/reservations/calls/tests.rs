@@ -114,12 +114,13 @@ fn changes_hold_those_who_are_there() {
     assert_eq!(calls.changes[0], Change::default());
     assert!(calls.changes.is_sorted_by_key(|change| change.at));
     for change in &calls.changes {
-        let (followed, of_calls, moved) = change.plan(&plan, &calls.granted);
-        assert_eq!(of_calls.len(), change.present.len());
-        assert_eq!(moved.iter().filter(|class| class.is_none()).count(), 1);
+        let followed = change.plan(&plan, &calls.granted);
+        assert_eq!(followed.calls.len(), change.present.len());
+        assert_eq!(followed.others.iter().filter(|class| class.is_none()).count(), 1);
+        let followed = followed.plan;
         assert_eq!(followed.classes.len(), 2 + change.present.len());
-        let is_over = |call: &usize| calls.granted[*call].call.until <= change.at;
-        assert_eq!(change.is_settling, change.present.iter().any(is_over));
+        let is_over = |call: usize| calls.granted[call].call.until <= change.at;
+        assert_eq!(change.is_settling, change.calls().any(is_over));
         let name = followed.scheduler.name();
         assert_eq!(name == "edf/background", change.is_settling, "{name}");
         assert!(followed.max_packet(&followed.classes[0]) <= Bytes(1500));
