@@ -51,8 +51,8 @@ pub struct Request {
 pub struct Granted {
     /// The name of the reservation.
     pub name: String,
-    /// No packet that conforms takes longer, in ns, whoever comes later; absent if no delay was asked
-    /// for.
+    /// No packet that conforms takes longer, in ns. Reservations that are granted later do not
+    /// change that. Absent if no delay was asked for.
     pub bound_ns: Option<u64>,
     /// When its first packet may come, in ns.
     pub from_ns: u64,
@@ -429,8 +429,8 @@ impl Base {
     }
 }
 
-/// What a class is promised for as long as it stays: the delay that it asks for. Today's bound may be
-/// shorter, and others who come may raise it.
+/// What a class is promised for as long as it stays: the delay that it asks for. Today's bound may
+/// be shorter, and later reservations may raise it.
 fn promise(plan: &Plan, class: usize, admission: &link::Admission) -> Option<Nanos> {
     let asked = plan.classes[class].relative_deadline()?;
     admission.bounds[class].ok().map(|bound| bound.max(asked))

@@ -47,9 +47,10 @@ pub fn run_calls(
         }
         error => Error::question(error.to_string()),
     })?;
-    let sent = match plan.sources.is_empty() {
-        true => None,
-        false => Some(simulate(plan, &calls, duration, seed, progress)?),
+    let sent = if plan.sources.is_empty() {
+        None
+    } else {
+        Some(simulate(plan, &calls, duration, seed, progress)?)
     };
     Ok(CallsSummary::new(plan, calls, (duration, seed), sent))
 }

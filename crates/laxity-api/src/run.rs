@@ -25,12 +25,12 @@ use crate::{Error, Traffic};
 
 /// Refuses a plan whose calls come and go: here every class stays.
 fn without_calls(plan: &Plan) -> Result<(), Error> {
-    match plan.requests.is_empty() {
-        true => Ok(()),
-        false => Err(Error::question(
-            "the plan has [[request]], and calls that come and go are simulated by `laxity run` alone",
-        )),
+    if plan.requests.is_empty() {
+        return Ok(());
     }
+    Err(Error::question(
+        "the plan has [[request]], and `laxity run` and `compare` alone simulate calls that come and go",
+    ))
 }
 
 /// Simulates a plan and holds it to what it promises. The observer hears of every packet.

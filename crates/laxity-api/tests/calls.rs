@@ -1,5 +1,5 @@
-//! Calls come and go at the edge of what a link carries, with bursts at every begin and end beside a
-//! flood: no packet is later than promised.
+//! Calls come and go at the edge of what a link carries, with bursts at every begin and end beside
+//! a flood: no packet is later than promised.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -467,8 +467,8 @@ fn of_requests(plan: &Plan, reasons: Vec<Reason>) -> Vec<Reason> {
     kept
 }
 
-/// The mean of a distribution in ns; `None` if it has none. That of a normal distribution leaves out
-/// that draws are not negative.
+/// The mean of a distribution in ns; `None` if it has none. For a normal distribution it leaves out
+/// that no draw is negative.
 fn mean(dist: Dist<Nanos>) -> Option<f64> {
     let float = |Nanos(time): Nanos| time as f64;
     Some(match dist {

@@ -66,8 +66,8 @@ fn a_class_comes_and_goes() {
     assert_eq!(book.next_change(free), None);
 }
 
-/// What one is promised, those who come later do not take away: under static priority a class before
-/// it makes its bound longer than the one that it had.
+/// Those who come later take no promise away. Under static priority a class that goes before
+/// another makes the bound of that one longer.
 #[test]
 fn what_is_promised_holds_whoever_comes() {
     let text = plan("kind = 'priority'");

@@ -10,8 +10,10 @@ use laxity_sim::record::{Fate, Record};
 
 use super::Stage;
 
-/// How late the link counts as: a plan that is followed from now on promises what it would if it had
-/// been followed all along on a link that was late, until the link is idle.
+/// How late the link counts as.
+///
+/// A plan that is followed from now on promises what it would promise after following it all along
+/// on a link that was late. That lateness ends when the link is idle.
 pub(super) struct Lateness {
     /// How many plans were followed.
     followed: usize,

@@ -4,7 +4,7 @@ use crate::folder::{Folder, repository};
 
 #[test]
 fn calls_are_refused_and_promises_kept() {
-    let plan = repository("examples/calls.toml");
+    let plan = repository("examples/calls/one-kind.toml");
     let folder = Folder::new();
     let answer = folder.laxity(&["run", &plan, "--out", "out", "--json"]).json(0);
     let calls = &answer["requests"][0];
@@ -25,7 +25,7 @@ fn calls_are_refused_and_promises_kept() {
 /// The same calls ask under every discipline.
 #[test]
 fn disciplines_are_compared_by_what_they_carry() {
-    let plan = repository("examples/calls-two-kinds.toml");
+    let plan = repository("examples/calls/two-kinds.toml");
     let folder = Folder::new();
     let compare = ["compare", &plan, "--schedulers", "edf,wfq", "--duration", "5min", "--json"];
     let answer = folder.laxity(&[&compare[..], &["--out", "out"]].concat()).json(0);
@@ -42,7 +42,7 @@ fn disciplines_are_compared_by_what_they_carry() {
 
 #[test]
 fn other_questions_say_that_calls_come_and_go() {
-    let plan = repository("examples/calls.toml");
+    let plan = repository("examples/calls/one-kind.toml");
     let folder = Folder::new();
     for words in [
         &["run", &plan, "--seeds", "2"][..],

@@ -94,7 +94,7 @@ fn blocking_is_that_of_erlang() {
         for seed in 1..=8 {
             let calls = Calls::draw(&plan, Nanos(20_000 * S), seed).unwrap();
             let [of] = &calls.requests[..] else { panic!("one request") };
-            assert_eq!((of.alone, of.erlangs.map(|load| load.round())), (10, Some(5.0)));
+            assert_eq!((of.alone, of.erlangs.map(f64::round)), (10, Some(5.0)));
             assert!((of.erlang_b().unwrap() - 0.018_384).abs() < 1e-6);
             assert!(of.most <= 10);
             blocked.push(of.blocking().unwrap());
