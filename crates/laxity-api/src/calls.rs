@@ -101,7 +101,10 @@ fn schedulers(stage: Arc<Stage>, seed: u64) -> impl Iterator<Item = link::Change
         let change = stage.calls.changes.get(number)?;
         number += 1;
         let (followed, classes) = stage.followed(change);
-        Some(link::Change { at: change.at, scheduler: followed.build_scheduler(seed), classes })
+        let rest = followed.leaves().filter(|(_, class)| class.relative_deadline().is_none());
+        let rest = rest.map(|(id, _)| id).last();
+        let scheduler = followed.build_scheduler(seed);
+        Some(link::Change { at: change.at, scheduler, classes, rest })
     })
 }
 

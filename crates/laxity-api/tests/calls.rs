@@ -45,7 +45,7 @@ fn calls() -> impl Strategy<Value = Calls> {
         })
 }
 
-fn plan(discipline: usize, flood: u64, requests: &[Calls]) -> String {
+fn plan(discipline: usize, [flood, window]: [u64; 2], requests: &[Calls]) -> String {
     let (scheduler, keys) = DISCIPLINES[discipline];
     let mut text = format!(
         "version = 1\nlink = {{ rate = '8mbit', max-packet = '1000b' }}\nscheduler = {{ {scheduler} }}\n"
@@ -65,7 +65,8 @@ fn plan(discipline: usize, flood: u64, requests: &[Calls]) -> String {
         );
     }
     text + &format!(
-        "[class.rest]\n[[source]]\nclass = 'rest'\nmodel = 'backlogged'\npacket = '{flood}b'\n"
+        "[class.rest]\n[[source]]\nclass = 'rest'\nmodel = 'backlogged'\nwindow = {window}\n\
+         packet = '{flood}b'\n"
     )
 }
 
@@ -74,11 +75,11 @@ proptest! {
     #[test]
     fn no_packet_is_later_than_promised(
         discipline in 0..DISCIPLINES.len(),
-        flood in 60..=1000u64,
+        flood in (60..=1000u64, 1..50u64),
         requests in prop::collection::vec(calls(), 1..4),
         seed in any::<u32>(),
     ) {
-        let text = plan(discipline, flood, &requests);
+        let text = plan(discipline, flood.into(), &requests);
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
         let traffic = Traffic {
             duration: Some(laxity::units::Nanos(3_000_000_000)),

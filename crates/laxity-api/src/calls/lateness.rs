@@ -69,6 +69,7 @@ impl Lateness {
             self.free_at = departure;
         }
         let growth = self.growths.get(&record.packet.class);
-        growth.map_or(Nanos::ZERO, |growth| growth.delay_for(self.lost))
+        // A class that is gone has its last packets among those that are promised nothing.
+        growth.map_or(self.lost, |growth| growth.delay_for(self.lost))
     }
 }

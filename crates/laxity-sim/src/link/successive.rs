@@ -17,13 +17,15 @@ pub struct Change {
     pub scheduler: Box<dyn Scheduler + Send>,
     /// Classes as packets have them, and as this scheduler knows them.
     pub classes: HashMap<ClassId, ClassId>,
+    /// The class inside of packets that are queued when it is followed and whose own is gone.
+    pub rest: Option<ClassId>,
 }
 
 /// A scheduler that follows one plan after another while packets are queued.
 ///
 /// It hands over as a live link does that reads its plan again: the next scheduler gets what is
-/// queued at the times of its arrival, in that order, and what is remembered of queues. A packet of
-/// a class that the plan of its time does not have is dropped.
+/// queued at the times of its arrival, in that order, and what is remembered of queues. A packet
+/// that arrives in a class that the plan of its time does not have is dropped.
 pub struct Successive<C: Iterator<Item = Change>> {
     current: Change,
     next: Option<Change>,
@@ -60,7 +62,7 @@ impl<C: Iterator<Item = Change>> Successive<C> {
                 let memory = before.scheduler.memory(*old, packet.flow);
                 memories.extend(memory.map(|memory| (*new, packet.flow, memory)));
             }
-            kept.push((*handle, *packet, new.copied()));
+            kept.push((*handle, *packet, new.copied().or(current.rest)));
         }
         for (handle, packet, class) in kept {
             match class {

@@ -21,6 +21,7 @@ fn change(at: u64, classes: &[(u32, &str)]) -> Change {
     Change {
         at: Nanos(at),
         scheduler: plan.build_scheduler(1),
+        rest: None,
         classes: inside.map(|(at, (outside, _))| (ClassId(*outside), ClassId(at as u32))).collect(),
     }
 }
