@@ -127,6 +127,8 @@ pub struct Offer {
 pub struct Book {
     base: Base,
     bookings: Bookings<Key, Contract>,
+    /// How long it takes until the link follows the plan.
+    delay: Nanos,
 }
 
 /// The name of a reservation, and how often its contract has changed.
@@ -169,7 +171,7 @@ impl Book {
     pub fn new(text: &str, name: &str, folder: &Path) -> Result<Book, RequestError> {
         let base = Base::new(text, name.to_string(), folder.to_path_buf())?;
         base.test(&[], "", Nanos::ZERO)?;
-        Ok(Book { base, bookings: Bookings::default() })
+        Ok(Book { base, bookings: Bookings::default(), delay: Nanos::ZERO })
     }
 
     /// Takes the text of another plan for all that is promised.
@@ -178,7 +180,10 @@ impl Book {
     /// If that is no plan, or not all that is promised fits there. The book is then as before.
     pub fn change_plan(&mut self, now: Nanos, text: &str) -> Result<(), RequestError> {
         let base = Base::new(text, self.base.name.clone(), self.base.folder.clone())?;
-        base.test(&self.together(now), "", now)?;
+        base.test(&[], "", now)?;
+        let mut bookings = self.bookings.clone();
+        let retested = bookings.retest(now, &mut Test::new(&base, "", self.delay));
+        self.answered("", retested)?;
         // After a start each has a class of its own name.
         let named = |(name, booking): (&String, &Booking<Contract>)| Contract {
             name: name.clone(),
@@ -189,8 +194,15 @@ impl Book {
         });
         let named: Vec<Contract> = stay.map(named).collect();
         base.plan(&named.iter().collect::<Vec<_>>(), false)?;
-        self.base = base;
+        (self.base, self.bookings) = (base, bookings);
         Ok(())
+    }
+
+    /// The same book for a link that follows a plan up to this long after an answer. What ends is
+    /// felt from then on.
+    #[must_use]
+    pub fn followed_within(self, delay: Nanos) -> Book {
+        Book { delay, ..self }
     }
 
     /// Asks for a reservation.
@@ -206,7 +218,7 @@ impl Book {
             return Err(RequestError::Exists(name));
         }
         let contract = Contract { name: name.clone(), keys };
-        let mut test = Test { base: &self.base, newcomer: &name, bound: None };
+        let mut test = Test::new(&self.base, &name, self.delay);
         let key = (name.clone(), 0);
         let entered = self.bookings.request(now, key, contract, period, commit_by, &mut test);
         let bound = test.bound;
@@ -235,7 +247,7 @@ impl Book {
         let new = (name.to_string(), revision);
         let contract = Contract { name: class(revision), keys };
         let class = contract.name.clone();
-        let mut test = Test { base: &self.base, newcomer: &class, bound: None };
+        let mut test = Test::new(&self.base, &class, self.delay);
         let changed = self.bookings.change(now, [&old, &new], contract, &mut test);
         let bound = test.bound;
         self.answered(name, changed)?;
@@ -257,7 +269,7 @@ impl Book {
         let granted = granted.into_iter().map(|Request { name, keys, period, commit_by }| {
             ((name.clone(), 0), Contract { name, keys }, period, commit_by)
         });
-        let mut test = Test { base: &self.base, newcomer: "", bound: None };
+        let mut test = Test::new(&self.base, "", self.delay);
         let restored = self.bookings.restore(now, granted, &mut test);
         self.answered("", restored)
     }
@@ -284,7 +296,7 @@ impl Book {
         let key = self.last(name);
         let class = self.bookings.get(&key).map_or("", |booking| &booking.contract().name);
         let class = class.to_string();
-        let mut test = Test { base: &self.base, newcomer: &class, bound: None };
+        let mut test = Test::new(&self.base, &class, self.delay);
         let renewed = self.bookings.renew(now, &key, until, &mut test);
         self.answered(name, renewed)
     }
@@ -348,15 +360,6 @@ impl Book {
     /// The key that a reservation has now.
     fn last(&self, name: &str) -> Key {
         self.of_name(name).last().map_or((name.to_string(), 0), |(key, _)| key.clone())
-    }
-
-    /// What occupies the link at a time.
-    fn together(&self, now: Nanos) -> Vec<&Contract> {
-        let occupies = |booking: &Booking<Contract>| {
-            matches!(booking.state(now), Some(State::Held | State::Active | State::Leaving))
-        };
-        let bookings = self.bookings.iter().filter(|(_, booking)| occupies(booking));
-        bookings.map(|(_, booking)| booking.contract()).collect()
     }
 
     fn answered(
@@ -450,7 +453,14 @@ fn admitted(plan: &Plan) -> Result<link::Admission, Vec<Reason>> {
 struct Test<'a> {
     base: &'a Base,
     newcomer: &'a str,
+    delay: Nanos,
     bound: Option<Nanos>,
+}
+
+impl<'a> Test<'a> {
+    fn new(base: &'a Base, newcomer: &'a str, delay: Nanos) -> Self {
+        Test { base, newcomer, delay, bound: None }
+    }
 }
 
 impl Admission<Contract> for Test<'_> {
@@ -459,7 +469,7 @@ impl Admission<Contract> for Test<'_> {
     fn test(&mut self, contracts: &[&Contract]) -> Result<Option<Nanos>, RequestError> {
         let (bound, settling) = self.base.test(contracts, self.newcomer, Nanos::ZERO)?;
         self.bound = self.bound.max(bound);
-        Ok(settling)
+        Ok(settling.map(|settling| settling.saturating_add(self.delay)))
     }
 }
 

@@ -1,14 +1,16 @@
 //! How long a class that has ended is felt by others.
 
+use laxity::packet::ClassId;
 use laxity::reserve::settling::{Promised, settling_time};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::discipline::Aftermath;
-use crate::model::Plan;
+use crate::model::{Class, Plan};
 
 impl Plan {
     /// How long a class of the link is felt at most after its last packet has come. From then on
-    /// what is promised to the others holds as if the class had never been. `None` if nobody knows.
+    /// what is promised to the others holds as if the class had never been. `None` if nobody knows,
+    /// such as where a class has deadlines and no bound.
     ///
     /// Where promised packets go before all others it is the [settling
     /// time](laxity::reserve::settling). Where classes are isolated it is the longest bound: the
@@ -17,6 +19,12 @@ impl Plan {
     /// bounds count.
     pub fn settling_time(&self) -> Option<Nanos> {
         let bounds = self.bounds();
+        let is_unbounded = |id: ClassId, class: &Class| {
+            class.relative_deadline().is_some() && bounds[id.index()].is_err()
+        };
+        if self.leaves().any(|(id, class)| is_unbounded(id, class)) {
+            return None;
+        }
         let promised =
             || self.leaves().filter_map(|(id, class)| Some((class, bounds[id.index()].ok()?)));
         match self.aftermath() {
@@ -89,6 +97,7 @@ mod tests {
         assert_eq!(settling_time("kind = 'edf'", due), Some(Nanos(13_000_000)));
         assert_eq!(settling_time("kind = 'wfq'", none), Some(Nanos(3_000_001)));
         assert_eq!(settling_time("kind = 'drr'", none), None);
+        assert_eq!(settling_time("kind = 'dwcs'", ["gap = '9ms'", ""]), None);
         assert_eq!(settling_time("kind = 'fq-codel'", none), Some(Nanos(0)));
     }
 }

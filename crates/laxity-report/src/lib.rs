@@ -15,6 +15,7 @@ pub mod autorate;
 pub mod breakdown;
 #[cfg(feature = "pages")]
 pub mod calls;
+#[cfg(feature = "pages")]
 pub mod causes;
 #[cfg(feature = "pages")]
 pub mod chart;

@@ -219,6 +219,37 @@ fn another_plan_has_to_hold_what_is_promised() {
     book.request(Nanos(0), call("b", CALL, NOW)).unwrap();
 }
 
+#[test]
+fn another_plan_has_to_hold_what_is_promised_for_later() {
+    let mut book = book("kind = 'edf'");
+    let later = Period { from: Nanos(1000 * MS), until: None };
+    book.request(Nanos(0), call("a", CALL, later)).unwrap();
+    let slow = plan("kind = 'edf'").replace("10mbit", "9mbit");
+    assert!(book.change_plan(Nanos(0), &slow).is_err());
+}
+
+/// On a slower link what has ended is felt for longer.
+#[test]
+fn another_plan_changes_for_how_long_what_has_ended_is_felt() {
+    let mut book = book("kind = 'edf'");
+    book.request(Nanos(0), call("a", CALL, NOW)).unwrap();
+    book.release(Nanos(MS), "a").unwrap();
+    let free = book.next_change(Nanos(MS)).unwrap();
+    book.change_plan(Nanos(MS), &plan("kind = 'edf'").replace("10mbit", "9600kbit")).unwrap();
+    assert!(book.next_change(Nanos(MS)).unwrap() > free);
+}
+
+#[test]
+fn what_ends_is_felt_from_when_the_link_follows() {
+    let free = |delay: u64| {
+        let mut book = book("kind = 'edf'").followed_within(Nanos(delay));
+        book.request(Nanos(0), call("a", CALL, NOW)).unwrap();
+        book.release(Nanos(MS), "a").unwrap();
+        book.next_change(Nanos(MS)).unwrap().0
+    };
+    assert_eq!(free(7 * MS), free(0) + 7 * MS);
+}
+
 /// Whether a plan with these classes is admitted, found without a book.
 fn is_admitted(base: &str, classes: &BTreeMap<String, String>) -> bool {
     let (head, rest) = base.split_once("[class.voice]").unwrap();

@@ -54,6 +54,9 @@ impl WallTime {
     }
 }
 
+/// An answer is on disk, and the plan with it is read, proved, built and followed, within this time.
+const FOLLOWED_WITHIN: Nanos = Nanos(1_000_000_000);
+
 impl Desk {
     /// Takes orders for a plan, beside what the journal says is promised.
     ///
@@ -71,8 +74,8 @@ impl Desk {
             why: said(error, explain),
             path: path.clone(),
         };
-        let mut book = Book::new(&plan.text, &name, &folder_of(&plan.path))
-            .map_err(|error| refused(&error))?;
+        let book = Book::new(&plan.text, &name, &folder_of(&plan.path));
+        let mut book = book.map_err(|error| refused(&error))?.followed_within(FOLLOWED_WITHIN);
         let (records, mut requests) = (journal.take_records(), Vec::new());
         for (name, record) in &records {
             let Record { keys, from_ns, until_ns, commit_by_ns } = record;

@@ -206,6 +206,18 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         })
     }
 
+    /// Tests all that is promised once more, since the link is another one from now on.
+    ///
+    /// # Errors
+    /// If it does not fit. Nothing has changed then.
+    pub fn retest<A: Admission<C>>(
+        &mut self,
+        now: Nanos,
+        admission: &mut A,
+    ) -> Result<(), Refusal<A::Error>> {
+        self.enter(now, admission, |_| {})
+    }
+
     /// Makes a reservation that is held one that is granted.
     ///
     /// # Errors
