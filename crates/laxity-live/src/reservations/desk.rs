@@ -54,7 +54,8 @@ impl WallTime {
     }
 }
 
-/// An answer is on disk, and the plan with it is read, proved, built and followed, within this time.
+/// Within this time an answer is on disk, and the plan with it is read, proved, built and
+/// followed.
 const FOLLOWED_WITHIN: Nanos = Nanos(1_000_000_000);
 
 impl Desk {
