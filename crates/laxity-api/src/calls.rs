@@ -47,25 +47,26 @@ pub fn run_calls(
         }
         error => Error::question(error.to_string()),
     })?;
+    let calls = Arc::new(calls);
     let sent = if plan.sources.is_empty() {
         None
     } else {
         Some(simulate(plan, &calls, duration, seed, progress)?)
     };
-    Ok(CallsSummary::new(plan, calls, (duration, seed), sent))
+    Ok(CallsSummary::new(plan, &calls, (duration, seed), sent))
 }
 
 /// What the calls of each request sent, and each class that is of none.
 fn simulate(
     plan: &Plan,
-    calls: &Calls,
+    calls: &Arc<Calls>,
     duration: Nanos,
     seed: u64,
     progress: Progress<'_>,
 ) -> Result<(Vec<SentSummary>, Vec<SentSummary>), Error> {
     let granted: Vec<Call> = calls.granted.iter().map(|granted| granted.call).collect();
     let whole = plan.with_calls(&granted);
-    let stage = Arc::new(Stage { plan: plan.clone(), calls: calls.clone(), outside: whole });
+    let stage = Arc::new(Stage { plan: plan.clone(), calls: Arc::clone(calls), outside: whole });
     let Some(scheduler) = Successive::new(schedulers(Arc::clone(&stage), seed)) else {
         return Err(Error::NothingArrives);
     };
@@ -78,7 +79,7 @@ fn simulate(
 /// A plan whose classes come and go, inside one that has the classes of all calls.
 struct Stage {
     plan: Plan,
-    calls: Calls,
+    calls: Arc<Calls>,
     /// The one that has the classes of all calls.
     outside: PlanWithCalls,
 }

@@ -52,11 +52,13 @@ impl Plan {
     pub fn promised_rate(&self) -> Rate {
         let bounds = self.bounds();
         let promised = self.leaves().filter(|(id, _)| bounds[id.index()].is_ok());
-        let rate = |(_, class)| {
-            let lines = self.traffic(class).arrival;
-            lines.iter().map(|line| line.rate.0).min().unwrap_or_default()
-        };
-        Rate(promised.map(rate).fold(0, u64::saturating_add))
+        let rates = promised.filter_map(|(_, class)| self.sustained_rate(class));
+        Rate(rates.map(|Rate(rate)| rate).fold(0, u64::saturating_add))
+    }
+
+    /// The long-term rate of a class's arrival curve; `None` without one.
+    pub fn sustained_rate(&self, class: &Class) -> Option<Rate> {
+        self.traffic(class).arrival.iter().map(|line| line.rate).min()
     }
 
     fn aftermath(&self) -> Aftermath {

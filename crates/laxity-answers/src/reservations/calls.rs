@@ -3,24 +3,26 @@
 //! What is granted does not depend on what is sent. So all calls ask before anything is simulated,
 //! and a simulation gets one plan after another.
 
+mod admission;
 mod summary;
+
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
-use laxity::reserve::bookings::{Admission, Bookings, Period, Refusal, State};
+use laxity::reserve::bookings::{Bookings, Period, Refusal, State};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::calls::{Call, PlanWithCalls};
-use laxity_plan::model::{BestEffort, Dist, RequestSpec, SchedulerSpec};
+use laxity_plan::model::{BestEffort, RequestSpec, SchedulerSpec};
 use laxity_plan::random::{DistError, Generator, Sampler, generator};
-use statrs::function::gamma::gamma;
 use thiserror::Error;
 
-use super::{Book, admitted, promise};
+use super::Book;
 use crate::Reason;
+use admission::Test;
 
 pub use summary::{CallsSummary, RequestSummary, SentSummary};
 
@@ -155,9 +157,6 @@ const MOST_CALLS: usize = 1_000_000;
 /// The most calls that all changes name together: what is there at each is kept.
 const MOST_NOTED: usize = 100_000_000;
 
-/// The most calls of each request whose region is worked out.
-const MOST_OF_REGION: u32 = 1000;
-
 impl Calls {
     /// Lets all calls of a plan's requests ask in this time, as drawn with this seed. Calls that
     /// are refused go away.
@@ -171,7 +170,7 @@ impl Calls {
         if let SchedulerSpec::Dwcs(_) = plan.scheduler {
             return Err(CallsError::Windows);
         }
-        let mut test = Test { plan, known: HashMap::new(), last: Vec::new(), settles: true };
+        let mut test = Test::new(plan);
         test.fits(vec![0; plan.requests.len()]).map_err(CallsError::Refused)?;
         let requests = (0..plan.requests.len()).map(|request| test.request(request)).collect();
         let calls = Calls {
@@ -327,126 +326,6 @@ impl Callers {
     }
 }
 
-/// The admission test of a plan with calls, which remembers its answers: they depend on how many
-/// calls there are of each request alone.
-struct Test<'a> {
-    plan: &'a Plan,
-    known: HashMap<Vec<u32>, Answer>,
-    /// The bounds of each request's calls, when calls fitted last.
-    last: Vec<Option<Nanos>>,
-    /// Whether what ends is free again some time after that.
-    settles: bool,
-}
-
-/// Whether a number of calls of each request fits: what each request's are promised, and the
-/// settling time.
-type Answer = Result<(Vec<Option<Nanos>>, Option<Nanos>), Vec<Reason>>;
-
-impl Admission<usize> for Test<'_> {
-    type Error = Vec<Reason>;
-
-    fn test(&mut self, requests: &[&usize]) -> Result<Option<Nanos>, Vec<Reason>> {
-        let mut counts = vec![0; self.plan.requests.len()];
-        requests.iter().for_each(|request| counts[**request] += 1);
-        let (bounds, settling) = self.fits(counts)?;
-        (self.last, self.settles) = (bounds, settling.is_some());
-        Ok(settling)
-    }
-}
-
-impl Test<'_> {
-    /// Whether these numbers of calls fit.
-    fn fits(&mut self, counts: Vec<u32>) -> Answer {
-        let plan = self.plan;
-        self.known.entry(counts).or_insert_with_key(|counts| answer(plan, counts)).clone()
-    }
-
-    /// A request without calls yet.
-    fn request(&mut self, request: usize) -> RequestCalls {
-        let RequestSpec { class, every, holding } = self.plan.requests[request];
-        let is_alone = self.plan.requests.len() == 1;
-        let erlangs = match every {
-            Dist::Exponential(every) if is_alone => mean(holding)
-                .filter(|mean| *mean <= Nanos::LIMIT.0 as f64)
-                .map(|mean| mean / every.0 as f64),
-            _ => None,
-        };
-        let is_promised = self.plan.classes[class.index()].relative_deadline().is_some();
-        let buckets = self.plan.classes[class.index()].arrival.iter().flat_map(|one| &one.buckets);
-        RequestCalls {
-            offered: 0,
-            granted: 0,
-            refused: Vec::new(),
-            most: 0,
-            nanoseconds: 0,
-            alone: self.alone(request),
-            rate: buckets
-                .map(|bucket| bucket.rate)
-                .min()
-                .filter(|_| is_promised)
-                .unwrap_or(Rate(0)),
-            erlangs,
-        }
-    }
-
-    /// How many calls of a request fit beside no others, up to [`Book::MOST`].
-    fn alone(&mut self, request: usize) -> u32 {
-        let mut fit = |count: u32| {
-            let mut counts = vec![0; self.plan.requests.len()];
-            counts[request] = count;
-            self.fits(counts).is_ok()
-        };
-        let most = Book::MOST as u32;
-        let (mut least, mut above) = (0, 1);
-        while above <= most && fit(above) {
-            (least, above) = (above, 2 * above);
-        }
-        above = above.min(most + 1);
-        while above - least > 1 {
-            let middle = least + (above - least) / 2;
-            *if fit(middle) { &mut least } else { &mut above } = middle;
-        }
-        least
-    }
-}
-
-impl Test<'_> {
-    /// How many calls of the second request fit beside each number of the first.
-    fn region(&mut self) -> Vec<u32> {
-        if self.plan.requests.len() != 2 {
-            return Vec::new();
-        }
-        let [first, second] = [self.alone(0), self.alone(1)];
-        if first.max(second) > MOST_OF_REGION {
-            return Vec::new();
-        }
-        let mut region = vec![second];
-        for count in 1..=first {
-            let last = region[region.len() - 1];
-            // More of the first never leave room for more of the second.
-            let most = (0..=last).rev().find(|most| self.fits(vec![count, *most]).is_ok());
-            region.push(most.unwrap_or_default());
-        }
-        region
-    }
-}
-
-fn answer(plan: &Plan, counts: &[u32]) -> Answer {
-    let of_request = |(request, count): (usize, &u32)| {
-        let call = Call { request, from: Nanos::ZERO, until: Nanos::ZERO };
-        std::iter::repeat_n(call, *count as usize)
-    };
-    let calls: Vec<Call> = counts.iter().enumerate().flat_map(of_request).collect();
-    let with_calls = plan.with_calls(&calls);
-    let admission = admitted(&with_calls.plan)?;
-    let promised = |request: usize| {
-        let own = calls.iter().position(|call| call.request == request)?;
-        promise(&with_calls.plan, with_calls.calls[own].index(), &admission)
-    };
-    let bounds = (0..counts.len()).map(promised).collect();
-    Ok((bounds, with_calls.plan.settling_time()))
-}
-
 /// Reasons that name a request's class for any of its calls, each class once.
 fn of_requests(plan: &Plan, reasons: Vec<Reason>) -> Vec<Reason> {
     let mut kept: Vec<Reason> = Vec::new();
@@ -465,20 +344,6 @@ fn of_requests(plan: &Plan, reasons: Vec<Reason>) -> Vec<Reason> {
         }
     }
     kept
-}
-
-/// The mean of a distribution in ns; `None` if it has none. For a normal distribution it leaves out
-/// that no draw is negative.
-fn mean(dist: Dist<Nanos>) -> Option<f64> {
-    let float = |Nanos(time): Nanos| time as f64;
-    Some(match dist {
-        Dist::Constant(mean) | Dist::Normal(mean, _) | Dist::Exponential(mean) => float(mean),
-        Dist::Uniform(from, to) => f64::midpoint(float(from), float(to)),
-        Dist::Pareto(minimum, shape) if shape > 1.0 => float(minimum) * shape / (shape - 1.0),
-        Dist::Pareto(..) => return None,
-        Dist::LogNormal(median, sigma) => float(median) * (sigma * sigma / 2.0).exp(),
-        Dist::Weibull(scale, shape) => float(scale) * gamma(1.0 + 1.0 / shape),
-    })
 }
 
 /// The plan while what has ended is still felt.

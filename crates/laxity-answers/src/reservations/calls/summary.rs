@@ -104,7 +104,7 @@ impl CallsSummary {
     /// each class that is of none. `None` if nothing was simulated.
     pub fn new(
         plan: &Plan,
-        calls: Calls,
+        calls: &Calls,
         (duration, seed): (Nanos, u64),
         sent: Option<(Vec<SentSummary>, Vec<SentSummary>)>,
     ) -> CallsSummary {
@@ -116,7 +116,7 @@ impl CallsSummary {
         let at_once = calls.at_once();
         let mut promised = 0.0;
         let mut of_requests = of_requests.into_iter();
-        let request = |(request, spec): (RequestCalls, &RequestSpec)| {
+        let request = |(request, spec): (&RequestCalls, &RequestSpec)| {
             let mean = request.nanoseconds as f64 / measured;
             let Rate(rate) = request.rate;
             promised += mean * rate as f64;
@@ -131,12 +131,11 @@ impl CallsSummary {
                 alone: request.alone,
                 most: request.most,
                 mean,
-                refused: request.refused,
+                refused: request.refused.clone(),
                 sent: of_requests.next().unwrap_or(nothing),
             }
         };
-        let requests: Vec<_> =
-            calls.requests.into_iter().zip(&plan.requests).map(request).collect();
+        let requests: Vec<_> = calls.requests.iter().zip(&plan.requests).map(request).collect();
         let all = requests.iter().map(|request| &request.sent).chain(&classes);
         CallsSummary {
             scheduler: plan.scheduler.name().to_string(),
@@ -145,7 +144,7 @@ impl CallsSummary {
             warm_up_ns: plan.run.warm_up.0,
             kept: !all.into_iter().any(SentSummary::is_broken),
             settles: calls.settles,
-            region: calls.region,
+            region: calls.region.clone(),
             requests,
             classes,
             promised: part(promised),

@@ -132,7 +132,7 @@ fn changes_hold_those_who_are_there() {
 fn a_region_holds_all_that_fit_together() {
     let plan = parsed(&plan("kind = 'edf'", KEYS, &format!("{CALLS}{FILMS}")));
     let calls = Calls::draw(&plan, Nanos(S), 1).unwrap();
-    let fits = |first: u32, second: u32| answer(&plan, &[first, second]).is_ok();
+    let fits = |first: u32, second: u32| admission::answer(&plan, &[first, second]).is_ok();
     assert!(calls.region.len() > 5 && calls.region.len() as u32 == calls.requests[0].alone + 1);
     for first in 0..calls.region.len() as u32 + 1 {
         for second in 0..calls.region[0] + 2 {
