@@ -67,6 +67,7 @@ impl Plan {
             link.private && link.scheduling.is_none()
         });
         let classes = self.classes.iter().map(|class| Class {
+            deadline: class.deadline_over(hop.link),
             queue: class.queue.clone().filter(|_| !is_plain),
             ..class.clone()
         });

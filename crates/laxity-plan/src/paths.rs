@@ -15,6 +15,7 @@
 
 mod analysis;
 mod arrival;
+mod book;
 mod breakdown;
 mod fixed_point;
 mod guarantees;

@@ -179,7 +179,7 @@ fn plan_of(
     let disciplines = disciplines(scheduler.kind(), network.as_ref(), others);
     let context = class::Context {
         link: &link,
-        in_network: network.is_some(),
+        network: network.as_ref(),
         scheduler: &raw.scheduler.value.0,
         disciplines: &disciplines,
         text,

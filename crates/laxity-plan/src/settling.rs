@@ -5,7 +5,9 @@ use laxity::reserve::settling::{Promised, settling_time};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::discipline::Aftermath;
-use crate::model::{Class, Plan};
+use crate::model::{Class, Hop, Plan};
+use crate::network::NetworkPlan;
+use crate::paths::Route;
 
 impl Plan {
     /// How long a class of the link is felt at most after its last packet has come. From then on
@@ -17,7 +19,17 @@ impl Plan {
     /// queue of the class is empty then. Under EDF best effort is to have no deadlines in the
     /// meantime; what is queued at the end of the class still came under this plan, so this plan's
     /// bounds count.
+    ///
+    /// In a network it is felt until its last packet has left the last link, and as long as on a
+    /// link from then on.
     pub fn settling_time(&self) -> Option<Nanos> {
+        match self.network_plan() {
+            Some(on) => on.settling_time(),
+            None => self.settling_time_on_link(),
+        }
+    }
+
+    fn settling_time_on_link(&self) -> Option<Nanos> {
         let bounds = self.bounds();
         let is_unbounded = |id: ClassId, class: &Class| {
             class.relative_deadline().is_some() && bounds[id.index()].is_err()
@@ -62,10 +74,48 @@ impl Plan {
     }
 
     fn aftermath(&self) -> Aftermath {
-        if self.network.is_some() || self.has_inner_schedulers() {
+        if self.has_inner_schedulers() {
             return Aftermath::Unknown;
         }
         (self.scheduler.room().proof.aftermath)(self)
+    }
+}
+
+impl NetworkPlan<'_> {
+    fn settling_time(self) -> Option<Nanos> {
+        let hops = || self.network.hops();
+        // Best effort of an output is put into the background by the plan's own scheduler alone.
+        let is_own = |hop| self.plan.scheduling_at(hop).scheduler == self.plan.scheduler;
+        if let Some(book) = self.path_book().filter(|_| hops().all(is_own)) {
+            let mut longest = self.plan.sources.iter().flat_map(|source| {
+                let path: Vec<_> = source.path().iter().map(|hop| hop.in_book()).collect();
+                let book = &book;
+                self.plan.fed_by(source).map(move |class| {
+                    let class = &self.plan.classes[class.index()];
+                    let deadline = |hop: &Hop| class.deadline_over(hop.link).or(class.gap);
+                    let deadlines: Option<Vec<_>> = source.path().iter().map(deadline).collect();
+                    deadlines.map_or(Some(Nanos::ZERO), |all| book.settling_time(&path, &all))
+                })
+            });
+            return longest.try_fold(Nanos::ZERO, |longest, one| Some(longest.max(one?)));
+        }
+        let is_isolated = |hop| {
+            let here = self.plan.at_hop(hop);
+            matches!(here.aftermath(), Aftermath::Isolated)
+        };
+        let paths = self.paths();
+        let promised = || paths.routes.iter().filter(|route| self.is_promised(route));
+        if !promised().flat_map(|route| route.path.iter()).all(|hop| is_isolated(*hop)) {
+            return None;
+        }
+        promised().try_fold(Nanos::ZERO, |longest, route| Some(longest.max(route.bound().ok()?)))
+    }
+
+    fn is_promised(self, route: &Route) -> bool {
+        let class = &self.plan.classes[route.class.index()];
+        class.relative_deadline().is_some()
+            || class.end_to_end.is_some()
+            || !class.deadline_over.is_empty()
     }
 }
 

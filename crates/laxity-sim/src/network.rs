@@ -294,7 +294,7 @@ fn promises(
     hop: Hop,
 ) -> impl Iterator<Item = Promise> {
     let promise = move |(id, class): (ClassId, &Class)| Promise {
-        deadline: class.deadline,
+        deadline: class.deadline_over(hop.link),
         bound: bounds.get(&(hop, id)).copied().flatten(),
     };
     (0..).map(ClassId).zip(&plan.classes).map(promise)

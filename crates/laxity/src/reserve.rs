@@ -6,6 +6,7 @@
 
 pub mod bookings;
 pub mod edf;
+pub mod path;
 pub mod settling;
 #[cfg(test)]
 mod transitions;

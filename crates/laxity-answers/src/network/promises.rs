@@ -25,7 +25,8 @@ impl<'a> AnalysedNetwork<'a> {
     pub(super) fn late_at(self, output: &'a Output) -> impl Iterator<Item = Reason> + use<'a> {
         output.classes.iter().filter_map(move |ClassAtOutput { class, bound, .. }| {
             let class = &self.on.plan.classes[class.index()];
-            let deadline = class.deadline.filter(|_| tells_arrivals(class))?;
+            let deadline = class.deadline_over(output.hop.link);
+            let deadline = deadline.filter(|_| tells_arrivals(class))?;
             let late = Reason::late(&class.name, deadline, (*bound).map_err(Unbounded::Path))?;
             Some(late.at(self.ends(output)))
         })
@@ -84,6 +85,7 @@ pub(crate) fn tells_arrivals(class: &Class) -> bool {
 /// Whether any class of a network is promised a delay.
 pub(super) fn is_any_promised(plan: &Plan) -> bool {
     plan.leaves().any(|(_, class)| {
-        class.end_to_end.is_some() || class.deadline.is_some() && tells_arrivals(class)
+        let has_deadlines = class.deadline.is_some() || !class.deadline_over.is_empty();
+        class.end_to_end.is_some() || has_deadlines && tells_arrivals(class)
     })
 }

@@ -6,7 +6,7 @@ use laxity::admit::network::Method;
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Class, Hop};
 use laxity_plan::paths::{BoundError, ClassAtOutput, Output, OutputId, Route};
 use laxity_plan::tdp::NetworkAnalysis;
 use serde::Serialize;
@@ -252,6 +252,8 @@ impl AnalysedNetwork<'_> {
     }
 
     fn passing(&self, output: &Output) -> Vec<PassingProof> {
+        let over = output.hop.link;
+        let deadline = |class: &Class| class.deadline_over(over).map(|Nanos(deadline)| deadline);
         let of = |passing: &ClassAtOutput| {
             let lines = passing.arrival.as_ref();
             let long_run = lines.and_then(|lines| TokenBucket::slowest(lines));
@@ -259,7 +261,7 @@ impl AnalysedNetwork<'_> {
                 name: self.on.plan.classes[passing.class.index()].name.clone(),
                 burst_bytes: long_run.map(|line| line.bucket.0),
                 rate_bps: long_run.map(|line| line.rate.0),
-                deadline_ns: self.on.plan.classes[passing.class.index()].deadline.map(|of| of.0),
+                deadline_ns: deadline(&self.on.plan.classes[passing.class.index()]),
                 bound_ns: passing.bound.ok().map(|bound| bound.0),
                 unbounded: passing.bound.err().map(Unbounded::Path),
             }

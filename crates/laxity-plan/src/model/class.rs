@@ -9,7 +9,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
 
-use super::{QueueSpec, SchedulerSpec, Scheduling};
+use super::{LinkId, QueueSpec, SchedulerSpec, Scheduling};
 use crate::matching::Match;
 
 /// `[class.NAME]`.
@@ -26,6 +26,8 @@ pub struct Class {
     /// The delay that real-time packets are promised, in a network at every output; best effort
     /// without.
     pub deadline: Option<Nanos>,
+    /// The delay that packets are promised over single links of a network, in place of `deadline`.
+    pub deadline_over: Box<[(LinkId, Nanos)]>,
     /// The delay that packets are promised over the whole of their path through a network.
     pub end_to_end: Option<Nanos>,
     /// Its side of the contract; always present when there is a deadline, but for networks.
@@ -65,6 +67,12 @@ impl Class {
     /// gap; best effort without either.
     pub fn relative_deadline(&self) -> Option<Nanos> {
         self.deadline.or(self.gap)
+    }
+
+    /// The delay that packets are promised over a link of a network.
+    pub fn deadline_over(&self, link: LinkId) -> Option<Nanos> {
+        let own = self.deadline_over.iter().find(|(over, _)| *over == link);
+        own.map(|(_, deadline)| *deadline).or(self.deadline)
     }
 
     /// Whether it is promised anything that time-driven priority reserves frames for.

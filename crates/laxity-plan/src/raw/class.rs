@@ -11,6 +11,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Unexpected};
 use super::code_point::CodePoint;
 use super::curve::Curve;
 use super::form::{Form, schema};
+use super::lists::LinkTimes;
 use super::queue::Queue;
 use super::scheduler::Scheduler;
 use super::stream::Loss;
@@ -36,6 +37,9 @@ table! {
         pub upper_limit: Option<Box<At<Curve>>>,
         /// The delay that its packets are promised; needs `arrival`.
         pub deadline: Option<Quantity<Nanos>>,
+        /// The delay that its packets are promised over single links, in place of `deadline`; in a
+        /// network.
+        pub deadline_over: Option<Box<At<LinkTimes>>>,
         /// The delay that its packets are promised over the whole of their path; in a network.
         pub end_to_end: Option<Quantity<Nanos>>,
         /// Its side of the contract: the traffic that it may send.

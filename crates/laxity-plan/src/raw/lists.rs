@@ -5,30 +5,31 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use laxity::units::Nanos;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess};
 
 use super::form::{Form, schema};
 use super::request::Request;
-use super::{At, Class, NetworkLink, Node, Source, Table};
+use super::{At, Class, NetworkLink, Node, Quantity, Source, Table};
 
-/// Tables by name, in the order of the file.
+/// Values by name, in the order of the file.
 macro_rules! named {
-    ($($(#[$about:meta])* $name:ident: $table:ty, $expected:literal;)*) => {$(
+    ($($(#[$about:meta])* $name:ident: $value:ty, $expected:literal;)*) => {$(
         $(#[$about])*
         #[derive(Debug, Default)]
-        pub(crate) struct $name(pub(crate) Vec<(At<String>, Table<$table>)>);
+        pub(crate) struct $name(pub(crate) Vec<(At<String>, $value)>);
 
         impl<'de> Form<'de> for $name {
             fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($expected)
             }
             fn table<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-                let mut tables = Vec::new();
-                while let Some(table) = map.next_entry()? {
-                    tables.push(table);
+                let mut values = Vec::new();
+                while let Some(value) = map.next_entry()? {
+                    values.push(value);
                 }
-                Ok($name(tables))
+                Ok($name(values))
             }
         }
     )*};
@@ -36,11 +37,13 @@ macro_rules! named {
 
 named! {
     /// `[class.NAME]` tables.
-    Classes: Class, "tables `[class.NAME]`";
+    Classes: Table<Class>, "tables `[class.NAME]`";
     /// `[network.NAME]` tables.
-    Links: NetworkLink, "tables `[network.NAME]`";
+    Links: Table<NetworkLink>, "tables `[network.NAME]`";
     /// `[node.NAME]` tables.
-    Nodes: Node, "tables `[node.NAME]`";
+    Nodes: Table<Node>, "tables `[node.NAME]`";
+    /// Times by the names of links.
+    LinkTimes: Quantity<Nanos>, "times by the names of links, such as { backbone = \"2ms\" }";
 }
 
 /// `[[source]]` tables.
@@ -72,5 +75,6 @@ impl<'de> Form<'de> for Requests {
 schema!(Classes, generator => <BTreeMap<String, Class>>::json_schema(generator));
 schema!(Links, generator => <BTreeMap<String, NetworkLink>>::json_schema(generator));
 schema!(Nodes, generator => <BTreeMap<String, Node>>::json_schema(generator));
+schema!(LinkTimes, generator => <BTreeMap<String, Quantity<Nanos>>>::json_schema(generator));
 schema!(Sources, generator => <Vec<Source>>::json_schema(generator));
 schema!(Requests, generator => <Vec<Request>>::json_schema(generator));

@@ -9,7 +9,7 @@ use super::{curve, keys, stream};
 use crate::aqm::queue;
 use crate::discipline::Kind;
 use crate::error::{Fault, Span, shown};
-use crate::model::{Arrival, Class, LinkSpec, Police, TokenBucket, Weight};
+use crate::model::{Arrival, Class, LinkId, LinkSpec, Network, Police, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, MOST, Number, Quantity, Table, matching, positive, within};
 
 /// The longest name of a class, in characters.
@@ -22,7 +22,7 @@ const LARGEST_WEIGHT: f64 = 4000.0;
 /// What of the plan is needed to read its classes.
 pub(super) struct Context<'a> {
     pub link: &'a LinkSpec,
-    pub in_network: bool,
+    pub network: Option<&'a Network>,
     pub scheduler: &'a raw::Scheduler,
     /// The disciplines that share links, or are to share them when the plan is put under others.
     pub disciplines: &'a [Kind],
@@ -63,17 +63,19 @@ fn read(
     raw: raw::Class,
     parent: Option<ClassId>,
     children: Vec<ClassId>,
-    &Context { link, in_network, text, .. }: &Context<'_>,
+    context: &Context<'_>,
 ) -> Result<Class, Fault> {
+    let &Context { link, network, text, .. } = context;
     let curves = curve::class_curves(&raw, children.is_empty())?;
     let streams = stream::class_streams(&raw)?;
     let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
     let arrival = raw.arrival.as_ref().map(|arrivals| arrival(arrivals, link)).transpose()?;
     if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
-        check_deadline(deadline, arrival.as_ref(), span, link, in_network)?;
+        check_deadline(deadline, arrival.as_ref(), span, link, network.is_some())?;
     }
+    let deadline_over = raw.deadline_over.as_deref().map(|at| deadline_over(at, context));
     let end_to_end = raw.end_to_end.as_ref().map(positive("end-to-end")).transpose()?;
-    if let (Some(At { span, .. }), false) = (&raw.end_to_end, in_network) {
+    if let (Some(At { span, .. }), false) = (&raw.end_to_end, network.is_some()) {
         let help = "one link has one delay: write `deadline`";
         return Err(Fault::at(span, "`end-to-end` without a network").help(help));
     }
@@ -96,6 +98,7 @@ fn read(
         children,
         curves,
         deadline,
+        deadline_over: deadline_over.transpose()?.unwrap_or_default(),
         end_to_end,
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
@@ -150,6 +153,29 @@ fn check_deadline(
              say so with `packet` in `arrival`"
         }
     }))
+}
+
+/// The deadlines over single links, by link.
+fn deadline_over(
+    raw: &At<raw::LinkTimes>,
+    context: &Context<'_>,
+) -> Result<Box<[(LinkId, Nanos)]>, Fault> {
+    let Some(network) = context.network else {
+        let help = "one link has one delay: write `deadline`";
+        return Err(Fault::at(&raw.span, "`deadline-over` without a network").help(help));
+    };
+    if context.disciplines.contains(&Kind::Tdp) {
+        let help = "frames are reserved for whole paths: write `end-to-end`";
+        return Err(Fault::at(&raw.span, "`deadline-over` means nothing under `tdp`").help(help));
+    }
+    let over = |(At { value: name, span }, deadline): &(At<String>, Quantity<Nanos>)| {
+        let link = network.links.iter().position(|link| link.name == *name).ok_or_else(|| {
+            let message = format!("the plan has no link `{}`", shown(name));
+            Fault::at(span, message).help("it names links: `deadline-over = { LINK = \"2ms\" }`")
+        })?;
+        Ok((LinkId(link as u32), positive("deadline-over")(deadline)?))
+    };
+    raw.value.0.iter().map(over).collect()
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Result<(), Fault> {

@@ -55,7 +55,7 @@ pub struct System {
 }
 
 /// A real-time class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RealTime {
     /// The delay d_k it is promised.
     pub deadline: Nanos,

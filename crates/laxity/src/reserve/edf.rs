@@ -117,23 +117,55 @@ impl EdfBook {
     /// If a deadline would be missed, with what would fit; if the request says too little or too
     /// much. The book is then as before.
     pub fn admit(&mut self, flow: &RealTime) -> Result<Nanos, Refusal> {
+        self.enter(flow).map_err(|refusal| match refusal {
+            Refusal::NoRoom(_) => Refusal::NoRoom(self.offers(flow)),
+            other => other,
+        })?;
+        Ok(self.bound(flow.deadline))
+    }
+
+    /// The same without what would fit, and without the bound.
+    pub(super) fn enter(&mut self, flow: &RealTime) -> Result<(), Refusal> {
         if self.flows == EdfBook::FLOWS {
             return Err(Refusal::TooMany);
         }
         let demand = demand(flow)?;
         if !self.timeline.is_room(&demand) {
-            return Err(Refusal::NoRoom(self.offers(flow)));
+            return Err(Refusal::NoRoom(Offers::default()));
         }
         let count = self.contracts.entry(contract(flow)).or_default();
         *count += 1;
         self.timeline.add(&demand, *count == 1);
         self.flows += 1;
-        Ok(self.bound(flow.deadline))
+        Ok(())
     }
 
     /// Whether all deadlines hold beside one more flow.
     pub fn is_room(&self, flow: &RealTime) -> bool {
         demand(flow).is_ok_and(|demand| self.timeline.is_room(&demand))
+    }
+
+    /// Whether a request says enough and not too much, whatever is in the book.
+    ///
+    /// # Errors
+    /// Any but [`NoRoom`](Refusal::NoRoom).
+    pub fn check(flow: &RealTime) -> Result<(), Refusal> {
+        demand(flow).map(|_| ())
+    }
+
+    /// The shortest deadline with which there is room for one more flow; `None` if there is none.
+    pub fn shortest_deadline(&self, flow: &RealTime) -> Option<Nanos> {
+        let mut changed = flow.clone();
+        least(0, EdfBook::LONGEST.0, |deadline| {
+            changed.deadline = Nanos(deadline);
+            self.is_room(&changed)
+        })
+        .map(Nanos)
+    }
+
+    /// The largest packet that may be on the link, in nanobits.
+    pub(super) fn largest_packet(&self) -> i128 {
+        self.timeline.largest_packet()
     }
 
     /// Takes out a flow with this contract. Returns whether there was one.
@@ -215,7 +247,7 @@ impl EdfBook {
 }
 
 /// The least number for which something holds, which holds for all larger ones then.
-fn least(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+fn least(mut from: u64, mut to: u64, mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
     if !holds(to) {
         return None;
     }

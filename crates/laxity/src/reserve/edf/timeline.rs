@@ -296,6 +296,13 @@ impl Timeline {
         least
     }
 
+    /// The largest packet of any flow, or of best effort.
+    pub(super) fn largest_packet(&self) -> i128 {
+        self.with_later_packets()
+            .last()
+            .map_or(self.blocking, |(block, later)| later.max(block.packet))
+    }
+
     /// The blocks from the last one back, each with the largest packet that is due behind it.
     fn with_later_packets(&self) -> impl Iterator<Item = (&Block, i128)> {
         self.blocks.iter().rev().scan(self.blocking, |packet, block| {
