@@ -12,9 +12,11 @@
 pub mod calls;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use std::path::{Path, PathBuf};
 
+use laxity::admit::Unbounded;
 use laxity::police::TokenBucket;
 use laxity::reserve::bookings::{Admission, Booking, Bookings, Period, Refusal, State};
 use laxity::units::{Bytes, Nanos, Rate};
@@ -26,9 +28,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::Reason;
+use self::way::Way;
 use crate::link;
 use crate::network::limits::{MOST, bisected, smallest};
+use crate::{Finding, Reason};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Request {
     pub name: String,
     /// Its keys.
     pub keys: ClassKeys,
+    /// In a network, the nodes of its path or its two ends; empty on one link.
+    pub path: Vec<String>,
     /// When it is to be.
     pub period: Period,
     /// Until when it has to be committed, if it is only to be held.
@@ -83,6 +88,9 @@ pub enum RequestError {
     /// There is none of this name.
     #[error("there is no reservation `{0}`")]
     Unknown(String),
+    /// It has no path, or none that can be.
+    #[error("{0}")]
+    Path(&'static str),
     /// It would be over before it begins.
     #[error("it would be over before it begins")]
     Empty,
@@ -108,7 +116,7 @@ pub struct NoRoom {
 
 /// What of a request would fit, each with all else as requested. Absent where nothing would, or
 /// nobody knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::exhaustive_structs, reason = "a request has these parts")]
 pub struct Offer {
     /// The shortest deadline, in ns.
@@ -120,6 +128,9 @@ pub struct Offer {
     /// The largest size of its slowest token bucket, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket_bytes: Option<u64>,
+    /// In a network, the nodes of another path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Vec<String>>,
 }
 
 /// The reservations of a plan's link.
@@ -150,12 +161,18 @@ struct Base {
 pub struct Contract {
     name: String,
     keys: ClassKeys,
+    way: Option<Way>,
 }
 
 impl Contract {
     /// Its keys.
     pub fn keys(&self) -> &ClassKeys {
         &self.keys
+    }
+
+    /// The nodes of its path through a network.
+    pub fn path(&self) -> &[String] {
+        self.way.as_ref().map_or(&[], |way| &way.nodes)
     }
 }
 
@@ -210,14 +227,14 @@ impl Book {
     /// # Errors
     /// If it makes no sense or does not fit. The book is then as before.
     pub fn request(&mut self, now: Nanos, request: Request) -> Result<Granted, RequestError> {
-        let Request { name, keys, period, commit_by } = request;
+        let Request { name, keys, path, period, commit_by } = request;
         if self.is_full(now) {
             return Err(RequestError::TooMany);
         }
         if self.of_name(&name).any(|(_, booking)| booking.state(now).is_some()) {
             return Err(RequestError::Exists(name));
         }
-        let contract = Contract { name: name.clone(), keys };
+        let contract = self.contract(&name, keys, &path, period)?;
         let mut test = Test::new(&self.base, &name, self.delay);
         let key = (name.clone(), 0);
         let entered = self.bookings.request(now, key, contract, period, commit_by, &mut test);
@@ -245,8 +262,10 @@ impl Book {
         let is_free = |revision: &u32| self.of_name(&class(*revision)).next().is_none();
         let revision = (old.1 + 1..).find(is_free).ok_or(RequestError::TooMany)?;
         let new = (name.to_string(), revision);
-        let contract = Contract { name: class(revision), keys };
-        let class = contract.name.clone();
+        let class = class(revision);
+        let former = self.bookings.get(&old).map(|booking| booking.contract().path().to_vec());
+        let path = former.unwrap_or_default();
+        let contract = self.contract(&class, keys, &path, Period { from: now, until: None })?;
         let mut test = Test::new(&self.base, &class, self.delay);
         let changed = self.bookings.change(now, [&old, &new], contract, &mut test);
         let bound = test.bound;
@@ -266,11 +285,13 @@ impl Book {
         now: Nanos,
         granted: impl IntoIterator<Item = Request>,
     ) -> Result<(), RequestError> {
-        let granted = granted.into_iter().map(|Request { name, keys, period, commit_by }| {
-            ((name.clone(), 0), Contract { name, keys }, period, commit_by)
-        });
+        let mut entries = Vec::new();
+        for Request { name, keys, path, period, commit_by } in granted {
+            let contract = self.base.contract(&name, keys, &path, &[])?;
+            entries.push(((name, 0), contract, period, commit_by));
+        }
         let mut test = Test::new(&self.base, "", self.delay);
-        let restored = self.bookings.restore(now, granted, &mut test);
+        let restored = self.bookings.restore(now, entries, &mut test);
         self.answered("", restored)
     }
 
@@ -348,6 +369,23 @@ impl Book {
         self.base.plan(&contracts.iter().collect::<Vec<_>>(), is_settling)
     }
 
+    /// The contract of a request for a period, beside all that is promised in it.
+    fn contract(
+        &self,
+        name: &str,
+        keys: ClassKeys,
+        path: &[String],
+        Period { from, until }: Period,
+    ) -> Result<Contract, RequestError> {
+        let is_beside = |booking: &Booking<Contract>| {
+            booking.free_at().is_none_or(|free| free > from)
+                && until.is_none_or(|until| booking.period().from < until)
+        };
+        let others = self.bookings.iter().map(|(_, booking)| booking);
+        let others = others.filter(|booking| is_beside(booking)).map(Booking::contract);
+        self.base.contract(name, keys, path, &others.collect::<Vec<_>>())
+    }
+
     fn is_full(&self, now: Nanos) -> bool {
         let there = self.bookings.iter().filter(|(_, booking)| booking.state(now).is_some());
         there.count() >= Book::MOST
@@ -404,6 +442,11 @@ impl Base {
         if !contracts.is_empty() {
             draft.put_first(contracts.iter().map(|one| (one.name.as_str(), &one.keys)))?;
         }
+        for one in contracts {
+            if let Some(Way { nodes, packet }) = &one.way {
+                draft.add_source(&one.name, *packet, nodes)?;
+            }
+        }
         let text = draft.text();
         Ok((Plan::parse(&text, &self.name, &self.folder)?, text))
     }
@@ -417,9 +460,9 @@ impl Base {
     ) -> Result<(Option<Nanos>, Option<Nanos>), RequestError> {
         let (plan, _) = self.plan(contracts, false)?;
         let class = plan.classes.iter().position(|class| class.name == newcomer);
-        match admitted(&plan) {
-            Ok(admission) => {
-                let bound = class.and_then(|class| promise(&plan, class, &admission));
+        match promises(&plan) {
+            Ok(promises) => {
+                let bound = class.and_then(|class| promises[class]);
                 Ok((bound, plan.settling_time()))
             }
             Err(reasons) => {
@@ -431,22 +474,23 @@ impl Base {
     }
 }
 
-/// What a class is promised for as long as it stays: the delay that it asks for. Today's bound may
-/// be shorter, and later reservations may raise it.
-fn promise(plan: &Plan, class: usize, admission: &link::Admission) -> Option<Nanos> {
-    let asked = plan.classes[class].relative_deadline()?;
-    admission.bounds[class].ok().map(|bound| bound.max(asked))
-}
-
-/// What is proved of a plan that is admitted, or why it is not.
-fn admitted(plan: &Plan) -> Result<link::Admission, Vec<Reason>> {
-    match link::Admission::test(plan) {
-        Some(admission) if admission.admitted() == Some(true) => Ok(admission),
-        Some(refused) => Err(refused.reasons),
-        None => {
-            Err(vec![Reason::whole(crate::Finding::NoTest { scheduler: plan.scheduler.name() })])
-        }
+/// What each class of a plan that is admitted is promised for as long as it stays: the delay that it
+/// asks for. Today's bound may be shorter, and later reservations may raise it. Or why the plan is
+/// not admitted.
+fn promises(plan: &Plan) -> Result<Vec<Option<Nanos>>, Vec<Reason>> {
+    if plan.network.is_some() {
+        return way::promises(plan);
     }
+    let no_test = || Finding::NoTest { scheduler: plan.scheduler.name() };
+    let admission = link::Admission::test(plan).ok_or_else(|| vec![Reason::whole(no_test())])?;
+    if admission.admitted() != Some(true) {
+        return Err(admission.reasons);
+    }
+    let promise = |(class, bound): (&Class, &Result<Nanos, Unbounded>)| {
+        let asked = class.relative_deadline()?;
+        bound.ok().map(|bound| bound.max(asked))
+    };
+    Ok(plan.classes.iter().zip(&admission.bounds).map(promise).collect())
 }
 
 /// The test of a book's bookings, which notes the longest bound of a newcomer.
@@ -485,7 +529,7 @@ impl Offer {
         let packet = arrival.and_then(|arrival| arrival.packet.max(arrival.shortest));
         let least = packet.map_or(1, |Bytes(packet)| packet);
         let bucket_bytes = search.largest(least, |line| &mut line.bucket.0);
-        Offer { deadline_ns, rate_bps, bucket_bytes }
+        Offer { deadline_ns, rate_bps, bucket_bytes, path: None }
     }
 }
 
@@ -500,7 +544,7 @@ impl OfferSearch<'_> {
     /// The shortest deadline and the highest rate, where EDF says both.
     fn edf(self) -> Option<(Option<u64>, Option<u64>)> {
         let OfferSearch { plan, class } = self;
-        if !matches!(plan.scheduler, SchedulerSpec::Edf(_)) {
+        if plan.network.is_some() || !matches!(plan.scheduler, SchedulerSpec::Edf(_)) {
             return None;
         }
         let (system, numbers) = (plan.edf_system(), plan.real_time_classes());
@@ -511,6 +555,11 @@ impl OfferSearch<'_> {
 
     /// The shortest deadline. Bounds may depend on it.
     fn deadline(self) -> Option<u64> {
+        if self.plan.network.is_some() {
+            let Nanos(asked) = self.plan.classes[self.class].end_to_end?;
+            let fits = |within| self.fits(|class| class.end_to_end = Some(Nanos(within)));
+            return smallest(None, asked..=asked.saturating_mul(MOST), fits);
+        }
         let Nanos(asked) = self.plan.classes[self.class].deadline?;
         let fits = |deadline| self.fits(|class| class.deadline = Some(Nanos(deadline)));
         let relaxed = self.with(|class| class.deadline = None);
@@ -536,8 +585,7 @@ impl OfferSearch<'_> {
     }
 
     fn fits(self, change: impl FnOnce(&mut Class)) -> bool {
-        let admission = link::Admission::test(&self.with(change));
-        admission.and_then(|admission| admission.admitted()) == Some(true)
+        promises(&self.with(change)).is_ok()
     }
 
     fn with(self, change: impl FnOnce(&mut Class)) -> Plan {

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use laxity::units::{Bytes, Nanos};
 use thiserror::Error;
-use toml_edit::{DocumentMut, Item, Key, Table, TableLike, TomlError, Value};
+use toml_edit::{
+    Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table, TableLike, TomlError, Value,
+};
 
 use crate::error::{Fault, PlanError};
 
@@ -107,6 +110,13 @@ impl ClassKeys {
         let value: Value = value.parse().map_err(|_| EditError::NoValue(value.to_owned()))?;
         self.0.insert(key, Item::Value(value));
         Ok(())
+    }
+
+    /// Gives a key a table of times, by name.
+    pub fn set_times<'a>(&mut self, key: &str, times: impl IntoIterator<Item = (&'a str, Nanos)>) {
+        let time = |(name, Nanos(time)): (&str, Nanos)| (name.to_owned(), format!("{time}ns"));
+        let times: InlineTable = times.into_iter().map(time).collect();
+        self.0.insert(key, Item::Value(times.into()));
     }
 
     /// The value of a key, written in TOML, if it has one.
@@ -227,6 +237,38 @@ impl Draft {
             table.insert(name, Item::Table(keys.clone()));
         }
         table.extend(others);
+        Ok(())
+    }
+
+    /// Adds a source at the end, which sends as much as the contract of a class allows along a
+    /// path.
+    ///
+    /// # Errors
+    /// If the sources of the plan are no tables.
+    pub fn add_source(
+        &mut self,
+        class: &str,
+        packet: Bytes,
+        path: &[String],
+    ) -> Result<(), EditError> {
+        let mut keys = Table::new();
+        let packet = format!("{}b", packet.0);
+        for (key, word) in [
+            ("class", class),
+            ("model", "greedy"),
+            ("packet", &packet),
+            ("burst", "1s"),
+            ("spacing", "0s"),
+        ] {
+            keys.insert(key, Item::Value(word.into()));
+        }
+        keys.insert("path", Item::Value(path.iter().collect::<Array>().into()));
+        let none = || Item::ArrayOfTables(ArrayOfTables::new());
+        match self.0.entry("source").or_insert_with(none) {
+            Item::ArrayOfTables(sources) => sources.push(keys),
+            Item::Value(Value::Array(sources)) => sources.push(keys.into_inline_table()),
+            _ => return Err(EditError::NoTables),
+        }
         Ok(())
     }
 

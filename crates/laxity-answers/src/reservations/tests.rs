@@ -23,7 +23,13 @@ fn book(scheduler: &str) -> Book {
 }
 
 fn call(name: &str, keys: &str, period: Period) -> Request {
-    Request { name: name.into(), keys: keys.parse().unwrap(), period, commit_by: None }
+    Request {
+        name: name.into(),
+        keys: keys.parse().unwrap(),
+        path: Vec::new(),
+        period,
+        commit_by: None,
+    }
 }
 
 const NOW: Period = Period { from: Nanos(0), until: None };

@@ -4,13 +4,18 @@ use laxity::admit::edf::RealTime;
 use laxity::reserve::path::{Link, LinkId, NodeId, PathBook};
 use laxity::units::{Bytes, Nanos};
 
-use crate::model::{Class, Hop, Plan, Police, SchedulerSpec};
+use crate::model::{self, Class, Hop, Plan, Police, SchedulerSpec};
 use crate::network::NetworkPlan;
 
 impl Hop {
     /// Its number in a [book of paths](NetworkPlan::path_book).
     pub fn in_book(self) -> LinkId {
         LinkId(2 * self.link.0 + u32::from(self.backward))
+    }
+
+    /// The hop of a number there.
+    pub fn of_book(LinkId(number): LinkId) -> Hop {
+        Hop { link: model::LinkId(number / 2), backward: number % 2 == 1 }
     }
 }
 

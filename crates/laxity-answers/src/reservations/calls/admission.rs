@@ -11,7 +11,7 @@ use statrs::function::gamma::gamma;
 
 use super::RequestCalls;
 use crate::Reason;
-use crate::reservations::{Book, admitted, promise};
+use crate::reservations::{Book, promises};
 
 /// The most calls of each request whose region is worked out.
 const MOST_OF_REGION: u32 = 1000;
@@ -125,10 +125,10 @@ pub(super) fn answer(plan: &Plan, counts: &[u32]) -> Answer {
     };
     let calls: Vec<Call> = counts.iter().enumerate().flat_map(of_request).collect();
     let with_calls = plan.with_calls(&calls);
-    let admission = admitted(&with_calls.plan)?;
+    let promises = promises(&with_calls.plan)?;
     let promised = |request: usize| {
         let own = calls.iter().position(|call| call.request == request)?;
-        promise(&with_calls.plan, with_calls.calls[own].index(), &admission)
+        promises[with_calls.calls[own].index()]
     };
     let bounds = (0..counts.len()).map(promised).collect();
     Ok((bounds, with_calls.plan.settling_time()))

@@ -60,7 +60,7 @@ fn answers_are_those_of_the_book() {
             let keys: ClassKeys = format!("match = 'udp'\n{keys}").parse().unwrap();
             let period = Period { from: now, until: None };
             let name = format!("{}", granted.peek().map_or(calls.granted.len(), |(call, _)| *call));
-            let asked = Request { name, keys, period, commit_by: None };
+            let asked = Request { name, keys, path: Vec::new(), period, commit_by: None };
             match (book.request(now, asked), granted.next_if(|(_, one)| one.call.from == now)) {
                 (Ok(of_book), Some((call, one))) => {
                     assert_eq!(of_book.bound_ns.map(Nanos), one.bound);
