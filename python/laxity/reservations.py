@@ -1,9 +1,10 @@
-"""Reservations on a link."""
+"""Reservations on a link, or along paths of a network."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _laxity, given, toml
@@ -11,7 +12,7 @@ from ._laxity import LaxityError
 from .plans import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from ._tables import Class
 
@@ -28,6 +29,10 @@ class Granted:
     """When its first packet may come."""
     end: int | None
     """When no packet may come any more; ``None`` if it lasts until it is released."""
+    path: tuple[str, ...] = ()
+    """In a network, the nodes of its path."""
+    over: Mapping[str, int] = field(default_factory=dict)
+    """The deadlines over the links of its path, by link; empty where it has one for all."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,12 @@ class Reservation:
     """When no packet may come any more; ``None`` if it lasts until it is released."""
     commit_by: int | None
     """Until when it has to be committed, if it is only held."""
+    path: tuple[str, ...] = ()
+    """In a network, the nodes of its path."""
 
 
 class Book:
-    """What is promised on the link of a plan, as ``laxity live --reservations`` keeps it.
+    """What is promised on the link of a plan, as ``laxity live --reservations`` keeps it, or in its network.
 
     A reservation is one more class of the plan. It is granted exactly if ``Plan.check`` admits the plan with it and with
     all else that is promised, then and later. Times are nanoseconds of any clock of yours, and never go back. What has
@@ -88,6 +95,7 @@ class Book:
         name: str,
         contract: Class | Mapping[str, Any],
         *,
+        path: Sequence[str] = (),
         now: int = 0,
         start: int | None = None,
         end: int | None = None,
@@ -96,11 +104,17 @@ class Book:
         """Asks for a reservation with these keys of a class, from ``start`` (now) to ``end`` (until it is released). One
         with ``commit_by`` is only held, and ends then unless it is committed.
 
+        In a network it has a path: the nodes from the sender to the receiver, or these two alone; then the path is the one
+        on which its packets can be there soonest. Its ``end-to-end`` is split over links that serve by deadline and hold
+        packets to the contract of their class (``regulate``); elsewhere its keys say what it gets at each output.
+
         Raises ``NoRoomError``, with what would fit, if it does not fit. The book is then as before.
         """
         asked = {"start": start, "end": end, "commit_by": commit_by}
         times = [None if time is None else given.whole(key, time) for key, time in asked.items()]
-        return _granted(self._book.admit(given.whole("now", now), given.word("name", name, "call"), _keys(contract), times))
+        way = [given.word("path", node, "a") for node in given.several("path", path, '["a", "b"]')]
+        name = given.word("name", name, "call")
+        return _granted(self._book.admit(given.whole("now", now), name, _keys(contract), way, times))
 
     def change(self, name: str, contract: Class | Mapping[str, Any], *, now: int = 0) -> Granted:
         """Gives a reservation other keys from now on. There has to be room for the old ones, too, until what was sent is
@@ -136,7 +150,8 @@ class Book:
 
     def reservations(self, now: int = 0) -> list[Reservation]:
         """All reservations, by name. One that was changed is there twice until the old contract is no longer felt."""
-        return [Reservation(**row) for row in json.loads(self._book.reservations(given.whole("now", now)))]
+        rows = json.loads(self._book.reservations(given.whole("now", now)))
+        return [Reservation(**{**row, "path": tuple(row["path"])}) for row in rows]
 
     def plan(self, now: int = 0) -> Plan:
         """The plan with all that is promised at a time: to be proved, drawn, simulated."""
@@ -145,7 +160,8 @@ class Book:
 
 def _granted(answer: str) -> Granted:
     granted = json.loads(answer)
-    return Granted(granted["name"], granted["bound_ns"], granted["from_ns"], granted["until_ns"])
+    path, over = tuple(granted.get("path", ())), granted.get("deadline_over_ns", {})
+    return Granted(granted["name"], granted["bound_ns"], granted["from_ns"], granted["until_ns"], path, over)
 
 
 def _keys(contract: Mapping[str, Any]) -> str:

@@ -136,3 +136,40 @@ def test_calls_are_lost_as_erlang_says(seed):
     # Blocked calls come in clusters: the standard deviation is some twice that of independent ones.
     deviation = 2 * (expected * (1 - expected) / calls) ** 0.5
     assert abs(lost / calls - expected) < 3 * deviation, (held, lost / calls, expected)
+
+
+def ring(scheduler="edf", *, regulate=True):
+    """Two ways from a to d, over b and over c."""
+    ends = {"ab": ["a", "b"], "bd": ["b", "d"], "ac": ["a", "c"], "cd": ["c", "d"]}
+    return lx.Plan(
+        link={"rate": "10mbit", "delay": "1ms", "max-packet": "1000b"},
+        scheduler={"kind": scheduler},
+        network={name: {"between": between, "regulate": regulate} for name, between in ends.items()},
+        classes={"rest": {}},
+    )
+
+
+def film(within, rate):
+    return {"end-to-end": within, "arrival": {"bucket": "4kB", "rate": rate, "packet": "1000b"}}
+
+
+def test_a_delay_is_split_over_a_path():
+    book = lx.Book(ring())
+    first = book.admit("first", film("20ms", "8mbit"), path=["a", "b", "d"])
+    assert (first.bound, first.path, set(first.over)) == (20_000_000, ("a", "b", "d"), {"ab", "bd"})
+    assert sum(first.over.values()) == 18_000_000
+    second = book.admit("second", film("20ms", "3mbit"), path=["a", "d"])
+    assert second.path == ("a", "c", "d")
+    with pytest.raises(lx.NoRoomError) as refused:
+        book.admit("third", film("20ms", "3mbit"), path=["a", "b", "d"])
+    assert refused.value.path == ["a", "c", "d"]
+    assert [one.path for one in book.reservations()] == [("a", "b", "d"), ("a", "c", "d")]
+    plan = book.plan()
+    assert plan.check().admitted
+    assert plan.run(duration="2s").kept
+
+
+@pytest.mark.parametrize("path", [[], ["a"], ["a", "x"], ["b", "c"]])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(lx.LaxityError, match=r"path|node|link"):
+        lx.Book(ring("fifo")).admit("film", film("20ms", "1mbit"), path=path)

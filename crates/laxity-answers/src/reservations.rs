@@ -14,6 +14,7 @@ pub mod calls;
 mod tests;
 mod way;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use laxity::admit::Unbounded;
@@ -63,12 +64,26 @@ pub struct Granted {
     pub from_ns: u64,
     /// When no packet may come any more, in ns; absent if it lasts until it is released.
     pub until_ns: Option<u64>,
+    /// The nodes of its path through a network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+    /// The deadlines over the links of its path, in ns, by link; absent where it has one for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub deadline_over_ns: BTreeMap<String, u64>,
 }
 
 impl Granted {
-    fn new(name: String, bound: Option<Nanos>, Period { from, until }: Period) -> Self {
+    fn new(
+        name: String,
+        bound: Option<Nanos>,
+        Period { from, until }: Period,
+        contract: &Contract,
+    ) -> Self {
         let [bound_ns, until_ns] = [bound, until].map(|time| time.map(|Nanos(time)| time));
-        Granted { name, bound_ns, from_ns: from.0, until_ns }
+        let over = contract.keys.times("deadline-over");
+        let over = over.map(|(link, Nanos(deadline))| (link.to_string(), deadline));
+        let (path, deadline_over_ns) = (contract.path().to_vec(), over.collect());
+        Granted { name, bound_ns, from_ns: from.0, until_ns, path, deadline_over_ns }
     }
 }
 
@@ -237,10 +252,12 @@ impl Book {
         let contract = self.contract(&name, keys, &path, period)?;
         let mut test = Test::new(&self.base, &name, self.delay);
         let key = (name.clone(), 0);
+        let asked = contract.clone();
         let entered = self.bookings.request(now, key, contract, period, commit_by, &mut test);
         let bound = test.bound;
         self.answered(&name, entered)?;
-        Ok(Granted::new(name, bound, Period { from: period.from.max(now), ..period }))
+        let period = Period { from: period.from.max(now), ..period };
+        Ok(Granted::new(name, bound, period, &asked))
     }
 
     /// Gives a reservation other keys from now on. What is queued of it keeps the promise that it
@@ -267,12 +284,13 @@ impl Book {
         let path = former.unwrap_or_default();
         let contract = self.contract(&class, keys, &path, Period { from: now, until: None })?;
         let mut test = Test::new(&self.base, &class, self.delay);
+        let asked = contract.clone();
         let changed = self.bookings.change(now, [&old, &new], contract, &mut test);
         let bound = test.bound;
         self.answered(name, changed)?;
         let period =
             self.bookings.get(&new).map_or(Period { from: now, until: None }, Booking::period);
-        Ok(Granted::new(name.to_string(), bound, period))
+        Ok(Granted::new(name.to_string(), bound, period, &asked))
     }
 
     /// Enters reservations that were granted before. None of their packets are queued. Leaves out

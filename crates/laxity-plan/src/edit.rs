@@ -119,6 +119,13 @@ impl ClassKeys {
         self.0.insert(key, Item::Value(times.into()));
     }
 
+    /// The table of times of a key, by name; what is none of that is left out.
+    pub fn times(&self, key: &str) -> impl Iterator<Item = (&str, Nanos)> {
+        let table = self.0.get(key).and_then(Item::as_table_like);
+        let time = |(name, item)| Some((name, Item::as_str(item)?.parse().ok()?));
+        table.into_iter().flat_map(TableLike::iter).filter_map(time)
+    }
+
     /// The value of a key, written in TOML, if it has one.
     pub fn get(&self, key: &str) -> Option<String> {
         Some(self.0.get(key)?.as_value()?.clone().decorated("", "").to_string())

@@ -47,21 +47,22 @@ impl Book {
         Book { book: Mutex::new(self.book().clone()), plan: self.plan.clone() }
     }
 
-    /// Asks for a reservation, whose keys are a table of TOML. It has a start, an end and a time by
-    /// which it is to be committed, or not. Returns what is granted, in JSON.
+    /// Asks for a reservation, whose keys are a table of TOML. It has a path in a network, a start,
+    /// an end and a time by which it is to be committed, or not. Returns what is granted, in JSON.
     fn admit(
         &self,
         py: Python<'_>,
         now: u64,
         name: String,
         keys: &str,
+        path: Vec<String>,
         times: [Option<u64>; 3],
     ) -> Result<String> {
         let keys: ClassKeys = keys.parse()?;
         let [start, end, commit_by] = times;
         let from = Nanos(start.unwrap_or(now));
         let period = Period { from, until: end.map(Nanos) };
-        let request = Request { name, keys, period, commit_by: commit_by.map(Nanos) };
+        let request = Request { name, keys, path, period, commit_by: commit_by.map(Nanos) };
         let granted = py.detach(|| self.book().request(Nanos(now), request))?;
         Ok(text::json(&granted))
     }
@@ -117,6 +118,7 @@ impl Book {
                 "start": from.0,
                 "end": until.map(|Nanos(until)| until),
                 "commit_by": booking.commit_by().map(|Nanos(by)| by),
+                "path": booking.contract().path(),
             }))
         });
         text::json(&rows.collect::<Vec<_>>())

@@ -91,7 +91,8 @@ impl From<RequestError> for Error {
             value.setattr(intern!(py, "at"), at_ns)?;
             value.setattr(intern!(py, "deadline"), offer.deadline_ns)?;
             value.setattr(intern!(py, "rate"), offer.rate_bps)?;
-            value.setattr(intern!(py, "bucket"), offer.bucket_bytes)
+            value.setattr(intern!(py, "bucket"), offer.bucket_bytes)?;
+            value.setattr(intern!(py, "path"), offer.path)
         });
         Error(attributes.err().unwrap_or(raised))
     }

@@ -83,7 +83,8 @@ impl Desk {
             let keys = keys.parse().map_err(|error| refused(&RequestError::Edit(error)))?;
             let period = Period { from: Nanos(*from_ns), until: until_ns.map(Nanos) };
             let commit_by = commit_by_ns.map(Nanos);
-            requests.push(Request { name: name.clone(), keys, period, commit_by });
+            let (name, path) = (name.clone(), Vec::new());
+            requests.push(Request { name, keys, path, period, commit_by });
         }
         book.restore(time.now(), requests).map_err(|error| refused(&error))?;
         let board = PromisedBoard::default();
@@ -181,7 +182,8 @@ impl Desk {
         let from = from_ns.map_or(now, Nanos).max(now);
         let period = Period { from, until: for_ns.map(|lasts| after(from, lasts)) };
         let commit_by = hold_ns.map(|held| after(now, held));
-        let request = Request { name: name.clone(), keys: keys(&class)?, period, commit_by };
+        let (keys, path) = (keys(&class)?, Vec::new());
+        let request = Request { name: name.clone(), keys, path, period, commit_by };
         Ok((name, Answer::Granted(self.book.request(now, request)?)))
     }
 
@@ -232,7 +234,7 @@ impl Desk {
         let message = said(error, self.explain);
         let reason = match error {
             RequestError::NoRoom(no_room) => {
-                let NoRoom { offer, .. } = **no_room;
+                let NoRoom { offer, .. } = (**no_room).clone();
                 return Answer::Refused(Refused { reason: Why::NoRoom, message, offer });
             }
             RequestError::Exists(_) => Why::Exists,

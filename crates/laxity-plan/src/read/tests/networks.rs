@@ -429,3 +429,33 @@ fn tcp_that_makes_no_sense() {
         "`newreno`",
     );
 }
+
+#[test]
+fn a_class_has_deadlines_over_single_links() {
+    let over = "class.calls.deadline-over = { access = '3ms', bottleneck = '7ms' }\n";
+    let text = NETWORK.replacen("class.calls.deadline = \"60ms\"\n", over, 1);
+    let plan = parse(&text).unwrap();
+    let calls = &plan.classes[1];
+    let [access, bottleneck] = [0, 1].map(|link| calls.deadline_over(LinkId(link)));
+    assert_eq!([access, bottleneck], [3, 7].map(|ms| Some(Nanos(ms * 1_000_000))));
+    let here = plan.at_hop(Hop { link: LinkId(1), backward: true });
+    assert_eq!(here.classes[1].deadline, Some(Nanos(7_000_000)));
+    // Elsewhere `deadline` holds, if there is one.
+    let text =
+        NETWORK.replacen("\"60ms\"", "\"60ms\"\nclass.calls.deadline-over.access = '3ms'", 1);
+    let plan = parse(&text).unwrap();
+    assert_eq!(plan.classes[1].deadline_over(LinkId(1)), Some(Nanos(60_000_000)));
+
+    let with = |over: &str| format!("class.calls.deadline-over = {over}\n[network.access]");
+    let one = |over: &str, at: &str, message: &str, help: &str| {
+        refused("[network.access]", &with(over), at, message, help);
+    };
+    one("{ exit = '1ms' }", "exit", "the plan has no link `exit`", "LINK");
+    one("{ access = '0ms' }", "'0ms'", "`deadline-over` is zero: it must be more", "");
+    let expected = "expected times by the names of links, such as { backbone = \"2ms\" }, found string \"1ms\"";
+    one("'1ms'", "'1ms'", expected, "");
+    let text = "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'edf'\n\
+                class.a.deadline-over = { x = '1ms' }\n";
+    let error = parse(text).unwrap_err();
+    assert_eq!(error.message(), "`deadline-over` without a network");
+}
