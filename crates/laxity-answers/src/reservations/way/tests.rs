@@ -53,7 +53,10 @@ fn book(scheduler: &str, regulate: bool) -> Book {
 fn check(text: &str) -> bool {
     let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
     let analysis = plan.network_plan().unwrap().analysis();
-    NetworkProof::new(&analysis).admitted() == Some(true)
+    match &analysis.framing {
+        Some(framing) => admitted(&FramesProof::new(framing).reasons) == Some(true),
+        None => NetworkProof::new(&analysis).admitted() == Some(true),
+    }
 }
 
 #[test]
@@ -128,6 +131,7 @@ fn every_discipline_grants_what_is_proved() {
         ("kind = 'priority'", "level = 1\n"),
         ("kind = 'fifo'", ""),
         ("kind = 'edf'", "deadline = '9ms'\n"),
+        ("kind = 'tdp', frame = '2ms', frames = 5", "gap = '10ms'\n"),
     ] {
         let mut book = book(scheduler, false);
         let mut granted = 0;
