@@ -7,5 +7,6 @@
 pub mod bookings;
 pub mod edf;
 pub mod settling;
+pub mod streams;
 #[cfg(test)]
 mod transitions;
