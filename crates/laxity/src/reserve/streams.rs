@@ -130,7 +130,9 @@ enum Fault {
     BeginsAtOnce,
     /// The end of a stream begins no round.
     EndsUnfelt,
-    /// Best effort keeps the deadlines that it had beside no stream.
+    /// Best effort has deadlines in a round.
+    KeepsDeadlines,
+    /// Best effort gets the deadlines that it has beside no stream.
     KeepsResidual,
 }
 
@@ -394,7 +396,9 @@ impl EdfStreams {
             }
         });
         if self.unpromised == Unpromised::Exact && !self.is_in_background {
-            self.edf.exchange(now, Assign::Background);
+            if !self.has_fault(Fault::KeepsDeadlines) {
+                self.edf.exchange(now, Assign::Background);
+            }
             self.is_in_background = true;
         }
     }

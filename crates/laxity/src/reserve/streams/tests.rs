@@ -1,4 +1,4 @@
-//! Streams that come and go as soon as they may, with bursts at every begin and end, beside floods
+//! Streams that come and go as soon as they may, with bursts at every begin and end, and other times, beside floods
 //! of best effort: no packet of a stream is late by a nanosecond.
 
 use std::vec::Vec;
@@ -23,6 +23,7 @@ const END: Nanos = Nanos(600_000_000);
 /// A stream, and when it sends.
 struct Flow {
     contract: RealTime,
+    /// While packets are queued a class may have another number than without.
     class: ClassId,
     from: Nanos,
     until: Nanos,
@@ -67,6 +68,7 @@ fn advance(streams: &mut EdfStreams, now: Nanos) {
 fn plan(draw: &mut Pcg64, mut streams: EdfStreams) -> (Vec<Flow>, Vec<(Nanos, Event)>) {
     let (mut flows, mut events) = (Vec::<Flow>::new(), Vec::new());
     let (mut now, mut next) = (Nanos(0), contract(draw));
+    let patience = if draw.random() { 20_000_000 } else { 200_000_000 };
     let flow = |contract, grant: Grant| {
         Flow { contract, class: grant.class, from: grant.from, until: END }
     };
@@ -96,22 +98,22 @@ fn plan(draw: &mut Pcg64, mut streams: EdfStreams) -> (Vec<Flow>, Vec<(Nanos, Ev
                 continue;
             }
         }
-        let wait = Nanos(draw.random_range(1..20_000_000));
+        let wait = Nanos(draw.random_range(1..patience));
         let change = streams.next_change().filter(|_| draw.random_bool(0.5));
         now = change.unwrap_or(END).min(now + wait).max(now + Nanos(1));
     }
     (flows, events)
 }
 
-/// The packets of a stream: its bucket at its begin, and at times at which another one begins or
-/// ends, as fast as it may for a while.
-fn arrivals(flow: &Flow, times: &[Nanos], draw: &mut Pcg64) -> Vec<(Nanos, ClassId, u32)> {
+/// The packets of a stream: its bucket at its begin, and at some of these times, as fast as it may
+/// for a while.
+fn arrivals(flow: &Flow, times: &[Nanos], draw: &mut Pcg64) -> Vec<(Nanos, u32)> {
     let mut meter = Meter::new(flow.contract.arrival.iter().copied());
     let length = flow.contract.packet.0 as u32;
     let (mut now, mut arrivals) = (flow.from, Vec::new());
     let moments = times.iter().copied().filter(|time| (flow.from..=flow.until).contains(time));
     for moment in moments {
-        if moment != flow.from && moment != flow.until && draw.random_range(0..4u32) > 0 {
+        if moment != flow.from && moment != flow.until && draw.random_bool(0.4) {
             continue;
         }
         // What comes at the end has just come before it.
@@ -123,7 +125,7 @@ fn arrivals(flow: &Flow, times: &[Nanos], draw: &mut Pcg64) -> Vec<(Nanos, Class
             }
             assert!(meter.consume(time, length));
             now = time;
-            arrivals.push((time, flow.class, length));
+            arrivals.push((time, length));
         }
     }
     arrivals
@@ -132,14 +134,18 @@ fn arrivals(flow: &Flow, times: &[Nanos], draw: &mut Pcg64) -> Vec<(Nanos, Class
 /// The most by which a packet of a stream is later than its deadline.
 fn lateness(seed: u64, unpromised: Unpromised, fault: Option<Fault>) -> Option<Nanos> {
     let draw = &mut Pcg64::seed_from_u64(seed);
-    let (flows, events) = plan(draw, streams(unpromised, fault));
+    let (mut flows, events) = plan(draw, streams(unpromised, fault));
     let mut times: Vec<Nanos> = flows.iter().flat_map(|flow| [flow.from, flow.until]).collect();
+    times.extend((0..20).map(|_| Nanos(draw.random_range(0..END.0))));
     times.sort_unstable();
     times.dedup();
-    let mut arrivals: Vec<_> =
-        flows.iter().flat_map(|flow| arrivals(flow, &times, draw)).collect();
+    let mut arrivals: Vec<_> = flows
+        .iter()
+        .enumerate()
+        .flat_map(|(k, flow)| arrivals(flow, &times, draw).into_iter().map(move |(at, length)| (at, k, length)))
+        .collect();
     arrivals.sort_unstable();
-    let floods = draw.random_range(0..3u32);
+    let floods = draw.random_range(0..4u32);
     let mut streams = streams(unpromised, fault);
     let (mut events, mut arrivals) = (events.into_iter().peekable(), arrivals.into_iter().peekable());
     let mut drops = |packet, reason: DropReason| panic!("{packet:?} is {}", reason.name());
@@ -151,29 +157,32 @@ fn lateness(seed: u64, unpromised: Unpromised, fault: Option<Fault>) -> Option<N
     };
     loop {
         advance(&mut streams, now);
+        if floods > 0 && times.binary_search(&now).is_ok() {
+            (0..draw.random_range(0..80u32)).for_each(|_| flood(&mut streams, now, draw));
+        }
         while let Some((_, event)) = events.next_if(|(at, _)| *at <= now) {
             match event {
                 Event::Comes(k) => {
                     let grant = streams.admit(now, &flows[k].contract).unwrap();
-                    assert_eq!((grant.class, grant.from), (flows[k].class, flows[k].from));
+                    assert_eq!(grant.from, flows[k].from);
+                    flows[k].class = grant.class;
                 }
                 Event::Ends(k) => assert!(streams.end(now, flows[k].class)),
                 Event::Changes(old, new) => {
-                    let flow = &flows[new];
-                    let grant = streams.change(now, flows[old].class, &flow.contract).unwrap();
-                    assert_eq!((grant.class, grant.from), (flow.class, flow.from));
+                    let former = flows[old].class;
+                    let grant = streams.change(now, former, &flows[new].contract).unwrap();
+                    assert_eq!(grant.from, flows[new].from);
+                    flows[new].class = grant.class;
                 }
             }
-            let burst = if floods > 0 { draw.random_range(0..20u32) } else { 0 };
-            (0..burst).for_each(|_| flood(&mut streams, now, draw));
         }
         advance(&mut streams, now);
-        while let Some((_, class, length)) = arrivals.next_if(|(at, ..)| *at <= now) {
-            let packet = Packet { class, length, arrival: now, ..Packet::default() };
+        while let Some((_, k, length)) = arrivals.next_if(|(at, ..)| *at <= now) {
+            let packet = Packet { class: flows[k].class, length, arrival: now, ..Packet::default() };
             streams.enqueue(now, packet, &mut drops);
         }
         if free_at <= now {
-            if floods == 2 && streams.backlog().packets < 3 {
+            if floods == 3 && streams.backlog().packets < 3 {
                 flood(&mut streams, now, draw);
             }
             if let Some(dispatch) = streams.dequeue(now, &mut drops) {
@@ -194,7 +203,7 @@ fn lateness(seed: u64, unpromised: Unpromised, fault: Option<Fault>) -> Option<N
             return late;
         };
         // A packet goes to the link just before something happens.
-        if floods > 0 && busy.is_none() && next > now + Nanos(1) {
+        if floods > 1 && busy.is_none() && next > now + Nanos(1) {
             now = next - Nanos(1);
             flood(&mut streams, now, draw);
             continue;
@@ -214,25 +223,33 @@ proptest! {
     }
 }
 
-/// The seeds that show that a rule is needed.
-fn broken(unpromised: Unpromised, fault: Fault) -> usize {
-    (0..40u64).filter(|seed| lateness(*seed, unpromised, Some(fault)).is_some()).count()
+/// Some of 60 seeds show that a rule is needed.
+fn finds(unpromised: Unpromised, fault: Fault) {
+    let is_broken = |seed: &u64| lateness(*seed, unpromised, Some(fault)).is_some();
+    let broken = (0..60).filter(is_broken).count();
+    std::eprintln!("{unpromised:?} {fault:?} {broken}");
+    assert!(broken > 3, "{unpromised:?} with {fault:?}: {broken}");
 }
 
 #[test]
 fn the_runs_find_a_newcomer_that_begins_too_soon() {
-    assert!(broken(Unpromised::Exact, Fault::BeginsAtOnce) > 5);
-    assert!(broken(Unpromised::Background, Fault::BeginsAtOnce) > 5);
+    finds(Unpromised::Exact, Fault::BeginsAtOnce);
+    finds(Unpromised::Background, Fault::BeginsAtOnce);
 }
 
 #[test]
 fn the_runs_find_an_end_that_is_not_waited_for() {
-    assert!(broken(Unpromised::Background, Fault::EndsUnfelt) > 5);
+    finds(Unpromised::Background, Fault::EndsUnfelt);
 }
 
 #[test]
 fn the_runs_find_best_effort_that_keeps_its_deadlines() {
-    assert!(broken(Unpromised::Exact, Fault::KeepsResidual) > 5);
+    finds(Unpromised::Exact, Fault::KeepsResidual);
+}
+
+#[test]
+fn the_runs_find_best_effort_that_has_deadlines_in_a_round() {
+    finds(Unpromised::Exact, Fault::KeepsDeadlines);
 }
 
 /// A call of 500 kbit/s on a link of 8 Mbit/s.
@@ -272,7 +289,7 @@ fn a_newcomer_begins_at_once_where_best_effort_has_no_deadlines() {
         // A stream that has just ended is felt: 17.5 ms at a rate of 8/7.
         streams.end(Nanos(10), first.class);
         let next = streams.admit(Nanos(10), &call()).unwrap();
-        assert!(next.from > Nanos(10) && next.class != first.class, "{next:?}");
+        assert!(next.from > Nanos(10), "{next:?}");
         streams.advance(next.from);
         assert_eq!(streams.admit(next.from, &call()).unwrap().from, next.from);
     }
@@ -304,5 +321,5 @@ fn a_change_that_does_not_fit_changes_nothing() {
     let changed = streams.change(Nanos(2), grant.class, &larger).unwrap();
     assert!(changed.from > grant.from);
     assert_eq!(streams.len(), 1);
-    assert_eq!(streams.change(Nanos(3), grant.class, &larger), Err(Refusal::NoStream));
+    assert_eq!(streams.change(Nanos(3), ClassId(0), &larger), Err(Refusal::NoStream));
 }
