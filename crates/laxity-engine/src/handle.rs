@@ -100,6 +100,27 @@ impl<S, T: Send> Handle<S, T> {
         reply.recv().map_err(|_| EngineStopped)
     }
 
+    /// Runs a closure as [`call`](Self::call) does, behind all packets that producers have sent
+    /// before: when the scheduler has them, or has dropped them. Does not wait for it. An engine
+    /// that ends first drops the closure.
+    ///
+    /// # Errors
+    /// If the engine has stopped.
+    pub fn call_behind_packets(
+        &self,
+        call: impl FnOnce(&mut S, Nanos) + Send + 'static,
+    ) -> Result<(), EngineStopped> {
+        self.ask(Request::Behind(Box::new(call)))
+    }
+
+    /// Runs a closure as [`call`](Self::call) does, and does not wait for it.
+    pub(crate) fn post(
+        &self,
+        call: impl FnOnce(&mut S, Nanos) + Send + 'static,
+    ) -> Result<(), EngineStopped> {
+        self.ask(Request::Call(Box::new(call)))
+    }
+
     /// The statistics of the engine so far.
     ///
     /// # Errors
@@ -160,12 +181,14 @@ pub(crate) enum Request<S, T> {
     Pace(Pace),
     /// Runs a closure with the scheduler.
     Call(Call<S>),
+    /// Runs a closure with the scheduler behind all packets that are in rings.
+    Behind(Call<S>),
     /// Asks for the statistics.
     Report(Sender<Statistics>),
 }
 
 /// A closure to run with the scheduler.
-type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
+pub(crate) type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
 
 /// The queue of requests to the scheduler thread.
 pub(crate) struct RequestQueue<S, T> {

@@ -60,6 +60,7 @@ mod rate_pool;
 mod settings;
 mod sink;
 mod statistics;
+mod streams;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -73,4 +74,5 @@ pub use rate_pool::{Grant, RateShare};
 pub use settings::{Pace, Settings, StartError};
 pub use sink::Sink;
 pub use statistics::Statistics;
+pub use streams::{Stream, StreamError, Streams};
 pub use worker::EngineResult;

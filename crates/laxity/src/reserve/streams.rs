@@ -92,11 +92,11 @@ pub enum Unpromised {
     Exact,
 }
 
-/// A scheduler of EDF that admits streams while packets are queued.
+/// EDF that admits streams while packets are queued.
 ///
-/// Call [`advance`](Self::advance) at [`next_change`](Self::next_change). The deadlines of best
-/// effort take a while to compute where contracts are many: [`residual`](Self::residual) gives what
-/// is needed to do it elsewhere.
+/// Streams begin, and best effort changes its deadlines, with the first packet that comes or leaves
+/// at that time or later. The deadlines of best effort take a while to compute where contracts are
+/// many: [`residual`](Self::residual) gives what is needed to do it elsewhere.
 pub struct EdfStreams {
     edf: Edf,
     book: EdfBook,
@@ -107,12 +107,15 @@ pub struct EdfStreams {
     ahead: BTreeSet<(Nanos, ClassId)>,
     demand: Demand,
     round: Option<Round>,
+    /// When [`advance`](Self::advance) has something to do; [`Nanos::MAX`] if it has not.
+    next_change: Nanos,
     /// How often streams have come or gone.
     changes: u64,
     /// Deadlines of best effort for after the last round.
     prepared: Option<Deadlines>,
     /// Whether best effort goes without the deadlines that it should have.
     is_in_background: bool,
+    /// Only of tests.
     fault: Option<Fault>,
 }
 
@@ -124,7 +127,6 @@ struct Stream {
 
 /// A rule that is left out, for tests to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests leave out rules"))]
 enum Fault {
     /// Newcomers begin at the grant.
     BeginsAtOnce,
@@ -144,6 +146,47 @@ pub struct Grant {
     pub class: ClassId,
     /// The stream may send from then on. Earlier packets are dropped as those of no class.
     pub from: Nanos,
+}
+
+/// A scheduler that admits streams while it runs, each in a class of its own.
+pub trait StreamScheduler: Scheduler {
+    /// What a stream asks for.
+    type Contract;
+    /// Why it is refused, with what would fit.
+    type Refusal;
+    /// A computation that takes longer than there should be between two packets.
+    type Work: Send;
+    /// Its result.
+    type Outcome: Send;
+
+    /// Lets a stream come.
+    ///
+    /// # Errors
+    /// If promises would not be kept with it. Nothing has changed then.
+    fn admit(&mut self, now: Nanos, contract: &Self::Contract) -> Result<Grant, Self::Refusal>;
+
+    /// Ends a stream, if there is one of this class: nothing of it comes from now on.
+    fn end(&mut self, now: Nanos, class: ClassId) -> bool;
+
+    /// Ends a stream, and lets one with another contract come in its place.
+    ///
+    /// # Errors
+    /// As those of [`admit`](Self::admit), or if there is no stream of this class.
+    fn change(
+        &mut self,
+        now: Nanos,
+        class: ClassId,
+        contract: &Self::Contract,
+    ) -> Result<Grant, Self::Refusal>;
+
+    /// What is to be computed since streams came or went.
+    fn work(&self) -> Option<Self::Work>;
+
+    /// Computes it, on any thread.
+    fn perform(work: Self::Work) -> Option<Self::Outcome>;
+
+    /// Takes the result. One that came too late is left.
+    fn adopt(&mut self, now: Nanos, outcome: Self::Outcome);
 }
 
 /// A time in which best effort waits until what was promised before is sent.
@@ -192,6 +235,7 @@ impl EdfStreams {
             ahead: BTreeSet::new(),
             demand: Demand::default(),
             round: None,
+            next_change: Nanos::MAX,
             changes: 0,
             prepared: None,
             is_in_background: unpromised == Unpromised::Exact,
@@ -268,7 +312,9 @@ impl EdfStreams {
         }
     }
 
-    /// Time has come to `now`: streams begin, and best effort has deadlines again.
+    /// Time has come to `now`: streams begin, and best effort has deadlines again. Packets do this
+    /// by themselves.
+    #[inline(never)]
     pub fn advance(&mut self, now: Nanos) {
         while let Some(&(from, class)) = self.ahead.first()
             && from <= now
@@ -287,13 +333,14 @@ impl EdfStreams {
             self.edf.exchange(now, Assign::Curve(deadlines));
             self.is_in_background = false;
         }
-    }
-
-    /// When something changes by itself.
-    pub fn next_change(&self) -> Option<Nanos> {
         let begins = self.ahead.first().map(|&(from, _)| from);
         let settled = self.round.map(|round| round.next.unwrap_or(round.until));
-        begins.into_iter().chain(settled).min()
+        self.next_change = begins.into_iter().chain(settled).min().unwrap_or(Nanos::MAX);
+    }
+
+    /// When something changes by itself: a stream begins, or no round runs any more.
+    pub fn next_change(&self) -> Option<Nanos> {
+        (self.next_change < Nanos::MAX).then_some(self.next_change)
     }
 
     /// The streams for which best effort needs deadlines; `None` if it has them or never has any.
@@ -443,14 +490,51 @@ impl Residual {
     }
 }
 
+impl StreamScheduler for EdfStreams {
+    type Contract = RealTime;
+    type Refusal = Refusal;
+    type Work = Residual;
+    type Outcome = PreparedDeadlines;
+
+    fn admit(&mut self, now: Nanos, contract: &RealTime) -> Result<Grant, Refusal> {
+        self.admit(now, contract)
+    }
+
+    fn end(&mut self, now: Nanos, class: ClassId) -> bool {
+        self.end(now, class)
+    }
+
+    fn change(&mut self, now: Nanos, class: ClassId, contract: &RealTime) -> Result<Grant, Refusal> {
+        self.change(now, class, contract)
+    }
+
+    fn work(&self) -> Option<Residual> {
+        self.residual()
+    }
+
+    fn perform(work: Residual) -> Option<PreparedDeadlines> {
+        work.prepare()
+    }
+
+    fn adopt(&mut self, now: Nanos, outcome: PreparedDeadlines) {
+        self.adopt(now, outcome);
+    }
+}
+
 impl Scheduler for EdfStreams {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        if now >= self.next_change {
+            self.advance(now);
+        }
         self.edf.enqueue(now, packet, drops);
     }
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        if now >= self.next_change {
+            self.advance(now);
+        }
         self.edf.dequeue(now, drops)
     }
 

@@ -1,0 +1,229 @@
+//! A media server that takes as many clients as its link can carry in time, and no more: clients
+//! come until one is refused, that one takes what fits, and gets all of it when another one leaves.
+//! Beside them a download uses what is left.
+
+mod receiver;
+
+use std::error::Error;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laxity::admit::edf::RealTime;
+use laxity::packet::{ClassId, Packet};
+use laxity::police::TokenBucket;
+use laxity::reserve::edf::Refusal;
+use laxity::reserve::streams::{EdfStreams, Link, Unpromised};
+use laxity::scheduler::{Dispatch, DropReason};
+use laxity::units::{Bytes, Nanos, Rate};
+use laxity_engine::{Engine, Handle, Pace, Producer, Settings, Sink, StreamError, Streams};
+use receiver::{Header, Received, Receiver};
+
+/// The uplink. The machine may be 10 ms late, which the proof counts with.
+const LINK: Link =
+    Link { rate: Rate(4_000_000), latency: Nanos(10_000_000), max_packet: Bytes(LENGTH as u64) };
+/// A packet on the link, with the headers of UDP and IPv4.
+const LENGTH: u32 = 1_028;
+const DATAGRAM: usize = LENGTH as usize - 28;
+/// The download, in whose class everything is that is promised nothing.
+const DOWNLOAD: ClassId = ClassId(0);
+/// More than fit.
+const CLIENTS: usize = 16;
+/// The rate of a client in bits a second.
+const FULL: u64 = 480_000;
+
+type Datagram = [u8; DATAGRAM];
+type Client = laxity_engine::Stream<EdfStreams, Datagram>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let report = serve(Duration::from_millis(1_500))?;
+    println!("\n{} clients were granted at first.\n", report.granted);
+    println!("client   sent  received  longest [ms]  promised [ms]");
+    let promise = video(0).deadline;
+    for (client, (sent, received)) in report.sent.iter().zip(&report.received).enumerate() {
+        println!(
+            "{client:6} {sent:6} {:9} {:13.3} {:14.3}",
+            received.packets,
+            received.longest.as_secs_f64() * 1e3,
+            promise.as_millis_f64()
+        );
+    }
+    println!("\nThe thread was at most {} late, and the proof counts with {}.", report.late, LINK.latency);
+    Ok(())
+}
+
+/// What a client asks for: a packet in time, and twice as much at once at most.
+fn video(rate: u64) -> RealTime {
+    RealTime {
+        deadline: Nanos(60_000_000),
+        arrival: vec![TokenBucket { bucket: Bytes(2 * u64::from(LENGTH)), rate: Rate(rate) }],
+        packet: Bytes(LENGTH.into()),
+    }
+}
+
+/// What has happened.
+struct Report {
+    /// How many clients were granted before one was refused.
+    granted: usize,
+    /// Packets by client.
+    sent: Vec<u64>,
+    received: Vec<Received>,
+    /// The most by which the scheduler's thread was late.
+    late: Nanos,
+}
+
+/// Serves clients, for this long in each of two phases.
+fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
+    let socket = UdpSocket::bind("127.0.0.1:0")?;
+    let settings =
+        Settings { pace: Pace::Link(LINK.rate), burst: 1, backlog: 64, ..Settings::default() };
+    let begin = Instant::now();
+    let receiver = Receiver::start(CLIENTS, begin)?;
+    let sink = Network { socket, receiver: receiver.address };
+    let engine = Engine::start(EdfStreams::new(LINK, Unpromised::Exact), sink, settings)?;
+    let handle = engine.handle().clone();
+    let streams = Streams::new(&handle)?;
+    let (is_over, has_left) = (AtomicBool::new(false), AtomicBool::new(false));
+
+    let (granted, sent) = thread::scope(|scope| -> Result<_, Box<dyn Error>> {
+        let producer = handle.producer()?;
+        scope.spawn(|| download(producer, &is_over));
+        let mut clients = Vec::new();
+        let refusal = loop {
+            match streams.admit(&video(FULL)) {
+                Ok(stream) => {
+                    let (number, producer) = (clients.len(), handle.producer()?);
+                    let is_over = if number == 0 { &has_left } else { &is_over };
+                    let handle = &handle;
+                    clients.push(scope.spawn(move || {
+                        send(handle, producer, &stream, number, FULL, begin, is_over)
+                    }));
+                }
+                Err(StreamError::Refused(refusal)) => break refusal,
+                Err(StreamError::Stopped(stopped)) => return Err(stopped.into()),
+            }
+        };
+        let granted = clients.len();
+        let Refusal::NoRoom(offers) = refusal else { return Err(refusal.into()) };
+        println!("{granted} clients of {} are granted. One more is refused: {refusal}.", Rate(FULL));
+        let rate = offers.rate.ok_or("nothing fits")?;
+        println!("It takes the rate that fits, {rate}.");
+        let mut last = streams.admit(&video(rate.0))?;
+        let producer = handle.producer()?;
+        let is_upgraded = AtomicBool::new(false);
+        let few = thread::scope(|within| -> Result<u64, Box<dyn Error>> {
+            let (handle, stream, is_over) = (&handle, &last, &is_upgraded);
+            let sender = within
+                .spawn(move || send(handle, producer, stream, granted, rate.0, begin, is_over));
+            thread::sleep(phase);
+            has_left.store(true, Ordering::Relaxed);
+            is_upgraded.store(true, Ordering::Relaxed);
+            sender.join().map_err(|_| "a client panicked".into())
+        })?;
+        let mut sent = vec![join(clients.remove(0))?];
+        last.change(&video(FULL))?;
+        println!("Client 0 leaves, and client {granted} has {} from {} on.", Rate(FULL), last.from());
+        let producer = handle.producer()?;
+        let (whole, is_last) = (&handle, &is_over);
+        let sender = scope
+            .spawn(move || send(whole, producer, &last, granted, FULL, begin, is_last));
+        thread::sleep(phase);
+        is_over.store(true, Ordering::Relaxed);
+        for client in clients {
+            sent.push(join(client)?);
+        }
+        sent.push(few + join(sender)?);
+        Ok((granted, sent))
+    })?;
+
+    let finished = engine.shutdown()?;
+    let mut received = receiver.finish()?;
+    received.truncate(sent.len());
+    Ok(Report { granted, sent, received, late: finished.statistics.late.max() })
+}
+
+fn join(client: thread::ScopedJoinHandle<'_, u64>) -> Result<u64, Box<dyn Error>> {
+    client.join().map_err(|_| "a client panicked".into())
+}
+
+/// Sends the packets of a client at its rate, from when it may. Returns how many.
+fn send(
+    handle: &Handle<EdfStreams, Datagram>,
+    mut producer: Producer<Datagram>,
+    stream: &Client,
+    client: usize,
+    rate: u64,
+    begin: Instant,
+    is_over: &AtomicBool,
+) -> u64 {
+    let gap = Duration::from_nanos(Rate(rate).time_for(Bytes(LENGTH.into())).0);
+    let mut due = handle.started() + Duration::from_nanos(stream.from().0);
+    let mut sent = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        let mut datagram = [0; DATAGRAM];
+        let header = Header { client: client as u32, sent: begin.elapsed() };
+        datagram[..Header::LENGTH].copy_from_slice(&header.write());
+        sent += u64::from(producer.send_or_drop(stream.packet(LENGTH), datagram));
+        // A client that is woken late sends at most two packets at once, as it has promised.
+        due = (due + gap).max(Instant::now());
+    }
+    sent
+}
+
+/// Sends as much as there is room for.
+fn download(mut producer: Producer<Datagram>, is_over: &AtomicBool) {
+    let header = Header { client: u32::MAX, sent: Duration::ZERO };
+    let mut datagram = [0; DATAGRAM];
+    datagram[..Header::LENGTH].copy_from_slice(&header.write());
+    let packet = Packet { class: DOWNLOAD, length: LENGTH, ..Packet::default() };
+    while !is_over.load(Ordering::Relaxed) {
+        if producer.try_send(packet, datagram).is_err() {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Sends datagrams to the receiver.
+struct Network {
+    socket: UdpSocket,
+    receiver: SocketAddr,
+}
+
+impl Sink<Datagram> for Network {
+    fn sent(&mut self, _: Dispatch, _: Nanos, datagram: Datagram) {
+        // What the network loses is missing at the receiver.
+        let _ = self.socket.send_to(&datagram, self.receiver);
+    }
+
+    fn dropped(&mut self, packet: Packet, reason: DropReason, _: Datagram) {
+        eprintln!("a packet of {:?} is dropped: {}", packet.class, reason.name());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity::admit::edf::System;
+
+    #[test]
+    fn as_many_clients_are_granted_as_the_test_of_the_link_admits() {
+        let admitted = |clients: &usize| {
+            let system = System {
+                rate: LINK.rate,
+                latency: LINK.latency,
+                max_packet: LINK.max_packet,
+                real_time: vec![video(FULL); *clients],
+                best_effort_packet: Some(LINK.max_packet),
+            };
+            system.test(&system.effective_residual_capacity()).admitted
+        };
+        let most = (1..CLIENTS).take_while(admitted).count();
+        let report = serve(Duration::from_millis(300)).unwrap();
+        assert_eq!(report.granted, most);
+        assert_eq!(report.sent.len(), most + 1);
+        let received: u64 = report.received.iter().map(|client| client.packets).sum();
+        assert_eq!(received, report.sent.iter().sum::<u64>());
+    }
+}
