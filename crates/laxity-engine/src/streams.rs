@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use laxity::packet::{ClassId, Packet};
 use laxity::reserve::streams::{Grant, StreamScheduler};
@@ -23,12 +24,15 @@ pub struct Streams<S: StreamScheduler, T> {
 /// time, and then its place may be promised again.
 ///
 /// A program sends [its packets](Self::packet) by any [`Producer`](crate::Producer). It keeps to
-/// the contract, sends nothing before [`from`](Self::from), and nothing after it has dropped the
-/// stream.
+/// the contract, sends nothing before the stream [may](Self::wait), and nothing after it has dropped
+/// it.
 pub struct Stream<S: StreamScheduler + 'static, T: Send + 'static> {
     streams: Streams<S, T>,
     grant: Grant,
 }
+
+/// How often a stream that waits looks whether it may send.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// Why a stream is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,9 +88,21 @@ where
     S::Refusal: Send,
     T: Send + 'static,
 {
-    /// Gives the stream another contract: what was sent keeps its promise, and what is sent from
-    /// the new [`from`](Self::from) on has the new one. Nothing may be sent in between. Waits until
-    /// the scheduler has what was sent.
+    /// Waits until the stream may send. Packets that come to the scheduler earlier are dropped as
+    /// those of no class.
+    ///
+    /// # Errors
+    /// If the engine has stopped.
+    pub fn wait(&self) -> Result<(), EngineStopped> {
+        let class = self.grant.class;
+        while !self.streams.handle.call(move |scheduler, _| scheduler.has_begun(class))? {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
+    }
+
+    /// Gives the stream another contract: what was sent keeps its promise, and what is sent when
+    /// it [may send](Self::wait) again has the new one. Waits until the scheduler has what was sent.
     ///
     /// Without a break, admit a second stream and drop the first one when the second may send.
     ///
@@ -118,8 +134,8 @@ impl<S: StreamScheduler, T: Send> Stream<S, T> {
         self.grant.class
     }
 
-    /// The stream may send from then on, counted from the engine's [start](Handle::started). Packets
-    /// that come to the scheduler earlier are dropped as those of no class.
+    /// The stream may send from then on at the latest, counted from the engine's
+    /// [start](Handle::started). [`Nanos::MAX`] if nobody knows.
     pub fn from(&self) -> Nanos {
         self.grant.from
     }

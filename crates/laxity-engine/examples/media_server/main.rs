@@ -17,7 +17,7 @@ use laxity::reserve::edf::Refusal;
 use laxity::reserve::streams::{EdfStreams, Link, Unpromised};
 use laxity::scheduler::{Dispatch, DropReason};
 use laxity::units::{Bytes, Nanos, Rate};
-use laxity_engine::{Engine, Handle, Pace, Producer, Settings, Sink, StreamError, Streams};
+use laxity_engine::{Engine, Pace, Producer, Settings, Sink, StreamError, Streams};
 use receiver::{Header, Received, Receiver};
 
 /// The uplink. The machine may be 10 ms late, which the proof counts with.
@@ -87,6 +87,7 @@ fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
     let (is_over, has_left) = (AtomicBool::new(false), AtomicBool::new(false));
 
     let (granted, sent) = thread::scope(|scope| -> Result<_, Box<dyn Error>> {
+        let _end = EndOnReturn([&is_over, &has_left]);
         let producer = handle.producer()?;
         scope.spawn(|| download(producer, &is_over));
         let mut clients = Vec::new();
@@ -95,9 +96,8 @@ fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
                 Ok(stream) => {
                     let (number, producer) = (clients.len(), handle.producer()?);
                     let is_over = if number == 0 { &has_left } else { &is_over };
-                    let handle = &handle;
                     clients.push(scope.spawn(move || {
-                        send(handle, producer, &stream, number, FULL, begin, is_over)
+                        send(producer, &stream, number, FULL, begin, is_over)
                     }));
                 }
                 Err(StreamError::Refused(refusal)) => break refusal,
@@ -113,9 +113,9 @@ fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
         let producer = handle.producer()?;
         let is_upgraded = AtomicBool::new(false);
         let few = thread::scope(|within| -> Result<u64, Box<dyn Error>> {
-            let (handle, stream, is_over) = (&handle, &last, &is_upgraded);
+            let (stream, is_over) = (&last, &is_upgraded);
             let sender = within
-                .spawn(move || send(handle, producer, stream, granted, rate.0, begin, is_over));
+                .spawn(move || send(producer, stream, granted, rate.0, begin, is_over));
             thread::sleep(phase);
             has_left.store(true, Ordering::Relaxed);
             is_upgraded.store(true, Ordering::Relaxed);
@@ -123,11 +123,11 @@ fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
         })?;
         let mut sent = vec![join(clients.remove(0))?];
         last.change(&video(FULL))?;
-        println!("Client 0 leaves, and client {granted} has {} from {} on.", Rate(FULL), last.from());
+        println!("Client 0 leaves, and client {granted} has {}.", Rate(FULL));
         let producer = handle.producer()?;
-        let (whole, is_last) = (&handle, &is_over);
+        let is_last = &is_over;
         let sender = scope
-            .spawn(move || send(whole, producer, &last, granted, FULL, begin, is_last));
+            .spawn(move || send(producer, &last, granted, FULL, begin, is_last));
         thread::sleep(phase);
         is_over.store(true, Ordering::Relaxed);
         for client in clients {
@@ -149,7 +149,6 @@ fn join(client: thread::ScopedJoinHandle<'_, u64>) -> Result<u64, Box<dyn Error>
 
 /// Sends the packets of a client at its rate, from when it may. Returns how many.
 fn send(
-    handle: &Handle<EdfStreams, Datagram>,
     mut producer: Producer<Datagram>,
     stream: &Client,
     client: usize,
@@ -158,8 +157,10 @@ fn send(
     is_over: &AtomicBool,
 ) -> u64 {
     let gap = Duration::from_nanos(Rate(rate).time_for(Bytes(LENGTH.into())).0);
-    let mut due = handle.started() + Duration::from_nanos(stream.from().0);
-    let mut sent = 0;
+    if stream.wait().is_err() {
+        return 0;
+    }
+    let (mut due, mut sent) = (Instant::now(), 0);
     while !is_over.load(Ordering::Relaxed) {
         thread::sleep(due.saturating_duration_since(Instant::now()));
         let mut datagram = [0; DATAGRAM];
@@ -182,6 +183,15 @@ fn download(mut producer: Producer<Datagram>, is_over: &AtomicBool) {
         if producer.try_send(packet, datagram).is_err() {
             thread::sleep(Duration::from_millis(5));
         }
+    }
+}
+
+/// Ends the clients whatever happens, so that none is waited for in vain.
+struct EndOnReturn<'a>([&'a AtomicBool; 2]);
+
+impl Drop for EndOnReturn<'_> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|is_over| is_over.store(true, Ordering::Relaxed));
     }
 }
 

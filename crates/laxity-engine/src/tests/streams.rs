@@ -8,7 +8,7 @@ use laxity::police::TokenBucket;
 use laxity::reserve::edf::Refusal;
 use laxity::reserve::streams::{EdfStreams, Link, Unpromised};
 use laxity::sched::Fifo;
-use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use laxity::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::{RecordingSink, packet};
@@ -84,9 +84,7 @@ fn a_stream_that_is_dropped_gives_its_place_back_behind_its_packets() {
     let streams = Streams::new(engine.handle()).unwrap();
     let (mut granted, _) = fill(&streams);
     let leaver = granted.pop().unwrap();
-    while engine.handle().call(|_, now| now).unwrap() < leaver.from() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    leaver.wait().unwrap();
     let mut producer = engine.handle().producer().unwrap();
     for handle in 0..2 {
         producer.try_send(Packet { handle, ..leaver.packet(1_000) }, handle).unwrap();
@@ -104,21 +102,6 @@ fn a_stream_that_is_dropped_gives_its_place_back_behind_its_packets() {
     assert_eq!(finished.sink.sent_by(0), [0, 1]);
     assert!(finished.sink.sent.iter().all(|(dispatch, _)| dispatch.deadline.is_some()));
     assert!(finished.scheduler.is_empty());
-}
-
-#[test]
-fn packets_before_their_time_are_dropped() {
-    let engine = start(Unpromised::Exact);
-    let streams = Streams::new(engine.handle()).unwrap();
-    // Streams that fill most of the link take long to settle.
-    let (_granted, _) = fill(&streams);
-    let late = contract(1);
-    let stream = streams.admit(&late).unwrap();
-    let mut producer = engine.handle().producer().unwrap();
-    producer.try_send(stream.packet(1_000), 7).unwrap();
-    drop((producer, stream));
-    let sink = engine.shutdown().unwrap().sink;
-    assert_eq!((sink.dropped.len(), sink.dropped[0].1), (1, DropReason::NoClass));
 }
 
 #[test]

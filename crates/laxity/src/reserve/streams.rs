@@ -26,14 +26,16 @@
 //! *Proof.* Consider the first packet that is late; until then all deadlines are kept. Call a time
 //! quiet when no packet of a stream is queued or on the link.
 //!
-//! *Every round has a quiet time.* Let a round run from S to S', and let Y be the event whose W it
+//! *Every round has a quiet time.* One that ends at once has its own end, which is behind all
+//! streams that have ended. Else let a round run from S to S', and let Y be the event whose W it
 //! lasts for: the one at S, or the first end in the round before. What is queued at S is no older
 //! than its deadline, and streams go before best effort until S'. So by
 //! [settling](super::settling) there is a quiet time, if W counts all streams that are queued at S
 //! or send before S'. Such a stream has not ended before the round before, since it would have left
 //! by the quiet time of that. So it had not ended just before Y. It was granted before Y, since
 //! newcomers that are granted later send from S' on or later. So W counts it. All of these were
-//! granted together just before Y, so they do not fill the link, and W is finite.
+//! granted together just before Y. If they may fill the link for ever, there is no W, and the round
+//! ends only when the link is seen to be quiet.
 //!
 //! *The streams that a packet waits for were tested together.* Let the late packet be due at D, and
 //! let t be the last time before it is sent at which nothing is queued that is due by D. From t on
@@ -57,7 +59,7 @@ mod tests;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use super::edf::{EdfBook, Offers, Refusal};
+use super::edf::{EdfBook, Refusal};
 use super::settling::{Promised, settling_time};
 use crate::admit::edf::{RealTime, System};
 use crate::explain::Explain;
@@ -107,8 +109,6 @@ pub struct EdfStreams {
     ahead: BTreeSet<(Nanos, ClassId)>,
     demand: Demand,
     round: Option<Round>,
-    /// When [`advance`](Self::advance) has something to do; [`Nanos::MAX`] if it has not.
-    next_change: Nanos,
     /// How often streams have come or gone.
     changes: u64,
     /// Deadlines of best effort for after the last round.
@@ -132,6 +132,8 @@ enum Fault {
     BeginsAtOnce,
     /// The end of a stream begins no round.
     EndsUnfelt,
+    /// Rounds last for all of W.
+    NeverLooks,
     /// Best effort has deadlines in a round.
     KeepsDeadlines,
     /// Best effort gets the deadlines that it has beside no stream.
@@ -144,7 +146,9 @@ enum Fault {
 pub struct Grant {
     /// The class of the stream's packets.
     pub class: ClassId,
-    /// The stream may send from then on. Earlier packets are dropped as those of no class.
+    /// The stream may send from then on at the latest; [`Nanos::MAX`] if only the link can tell,
+    /// because streams may fill it for ever. As long as it may not, its packets are dropped as
+    /// those of no class.
     pub from: Nanos,
 }
 
@@ -187,6 +191,9 @@ pub trait StreamScheduler: Scheduler {
 
     /// Takes the result. One that came too late is left.
     fn adopt(&mut self, now: Nanos, outcome: Self::Outcome);
+
+    /// Whether the stream of this class may send.
+    fn has_begun(&self, class: ClassId) -> bool;
 }
 
 /// A time in which best effort waits until what was promised before is sent.
@@ -235,7 +242,6 @@ impl EdfStreams {
             ahead: BTreeSet::new(),
             demand: Demand::default(),
             round: None,
-            next_change: Nanos::MAX,
             changes: 0,
             prepared: None,
             is_in_background: unpromised == Unpromised::Exact,
@@ -250,9 +256,8 @@ impl EdfStreams {
     /// Asks whether one more stream may come, and lets it come.
     ///
     /// # Errors
-    /// If a deadline would be missed, with what would fit; if streams would fill the link for ever,
-    /// because no time is quiet then; if the contract says too little or too much. Nothing has
-    /// changed then.
+    /// If a deadline would be missed, with what would fit; if the contract says too little or too
+    /// much. Nothing has changed then.
     pub fn admit(&mut self, now: Nanos, contract: &RealTime) -> Result<Grant, Refusal> {
         self.advance(now);
         let length = self.settling_time();
@@ -333,14 +338,29 @@ impl EdfStreams {
             self.edf.exchange(now, Assign::Curve(deadlines));
             self.is_in_background = false;
         }
-        let begins = self.ahead.first().map(|&(from, _)| from);
-        let settled = self.round.map(|round| round.next.unwrap_or(round.until));
-        self.next_change = begins.into_iter().chain(settled).min().unwrap_or(Nanos::MAX);
     }
 
-    /// When something changes by itself: a stream begins, or no round runs any more.
+    /// The link is free. If no packet of a stream waits, it is a quiet time behind all ends.
+    #[inline(never)]
+    fn look(&mut self, now: Nanos) {
+        if !self.edf.has_promised() && !self.has_fault(Fault::NeverLooks) {
+            self.round = None;
+            while let Some((_, class)) = self.ahead.pop_first() {
+                self.edf.open(class);
+            }
+        }
+        self.advance(now);
+    }
+
+    /// When something changes by itself, at the latest: a round ends, and streams begin with it.
     pub fn next_change(&self) -> Option<Nanos> {
-        (self.next_change < Nanos::MAX).then_some(self.next_change)
+        self.round.map(|round| round.until)
+    }
+
+    /// Whether a stream may send.
+    pub fn has_begun(&self, class: ClassId) -> bool {
+        let stream = self.streams.get(&class);
+        stream.is_some_and(|stream| !self.ahead.contains(&(stream.from, class)))
     }
 
     /// The streams for which best effort needs deadlines; `None` if it has them or never has any.
@@ -370,7 +390,7 @@ impl EdfStreams {
         self.streams.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no stream.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()
     }
@@ -391,24 +411,14 @@ impl EdfStreams {
             return Err(Refusal::LongPacket { packet: contract.packet, most });
         }
         self.book.admit(contract)?;
-        let line = TokenBucket::slowest(&contract.arrival).ok_or(Refusal::NoArrival)?;
-        // Less than the link: what ends would be felt for ever if streams filled it.
-        let left = self.link.rate.0.saturating_sub(self.demand.rate).saturating_sub(1);
-        if line.rate.0 > left {
-            self.book.release(contract);
-            let rate = (left > 0).then_some(Rate(left));
-            return Err(Refusal::NoRoom(Offers { rate, ..Offers::default() }));
-        }
-        self.demand.add(contract, line);
+        self.demand.add(contract);
         Ok(())
     }
 
     /// Takes a contract out of the book.
     fn withdraw(&mut self, contract: &RealTime) {
         self.book.release(contract);
-        if let Some(line) = TokenBucket::slowest(&contract.arrival) {
-            self.demand.remove(contract, line);
-        }
+        self.demand.remove(contract);
     }
 
     /// Lets a stream come that is in the book.
@@ -464,18 +474,19 @@ impl EdfStreams {
 
 impl Demand {
     /// What may be queued of a stream, and comes: `b + r d` and r of its slowest token bucket.
-    fn line(contract: &RealTime, line: TokenBucket) -> (u128, u64) {
+    fn line(contract: &RealTime) -> (u128, u64) {
+        let line = TokenBucket::slowest(&contract.arrival).expect("the book has tested it");
         let bucket = u128::from(line.bucket.0) * u128::from(NANOBITS_PER_BYTE);
         (bucket + u128::from(line.rate.0) * u128::from(contract.deadline.0), line.rate.0)
     }
 
-    fn add(&mut self, contract: &RealTime, line: TokenBucket) {
-        let (nanobits, rate) = Demand::line(contract, line);
+    fn add(&mut self, contract: &RealTime) {
+        let (nanobits, rate) = Demand::line(contract);
         (self.nanobits, self.rate) = (self.nanobits + nanobits, self.rate + rate);
     }
 
-    fn remove(&mut self, contract: &RealTime, line: TokenBucket) {
-        let (nanobits, rate) = Demand::line(contract, line);
+    fn remove(&mut self, contract: &RealTime) {
+        let (nanobits, rate) = Demand::line(contract);
         (self.nanobits, self.rate) = (self.nanobits - nanobits, self.rate - rate);
     }
 }
@@ -519,12 +530,16 @@ impl StreamScheduler for EdfStreams {
     fn adopt(&mut self, now: Nanos, outcome: PreparedDeadlines) {
         self.adopt(now, outcome);
     }
+
+    fn has_begun(&self, class: ClassId) -> bool {
+        self.has_begun(class)
+    }
 }
 
 impl Scheduler for EdfStreams {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if now >= self.next_change {
+        if self.round.is_some() {
             self.advance(now);
         }
         self.edf.enqueue(now, packet, drops);
@@ -532,8 +547,8 @@ impl Scheduler for EdfStreams {
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        if now >= self.next_change {
-            self.advance(now);
+        if self.round.is_some() {
+            self.look(now);
         }
         self.edf.dequeue(now, drops)
     }

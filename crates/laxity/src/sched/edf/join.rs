@@ -135,6 +135,11 @@ impl Edf {
         true
     }
 
+    /// Whether a packet of a real-time class is queued that was not demoted.
+    pub fn has_promised(&mut self) -> bool {
+        self.queues.least().is_some()
+    }
+
     /// Gives best effort deadlines by another rule from now on: packets that are queued count as if
     /// they came now.
     pub fn exchange(&mut self, now: Nanos, assign: Assign) {
