@@ -1,6 +1,7 @@
 //! Streams that ask before they send.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -8,7 +9,9 @@ use laxity::packet::{ClassId, Packet};
 use laxity::reserve::streams::{Grant, StreamScheduler};
 use laxity::units::Nanos;
 
+use crate::Producer;
 use crate::handle::{EngineStopped, Handle};
+use crate::lane::Shared;
 
 /// Admits streams to a running engine, whose scheduler proves that all promises are kept with them.
 /// Cheap to clone.
@@ -20,14 +23,16 @@ pub struct Streams<S: StreamScheduler, T> {
     work: Sender<S::Work>,
 }
 
-/// A stream that was granted. Dropping it ends it: what producers have sent of it is still sent in
+/// A stream that was granted. Dropping it ends it: what its producer has sent of it is still sent in
 /// time, and then its place may be promised again.
 ///
-/// A program sends [its packets](Self::packet) by any [`Producer`](crate::Producer). It keeps to
+/// A program sends [its packets](Self::packet) by the [`Producer`] that it was admitted for. It keeps to
 /// the contract, sends nothing before the stream [may](Self::wait), and nothing after it has dropped
 /// it.
 pub struct Stream<S: StreamScheduler + 'static, T: Send + 'static> {
     streams: Streams<S, T>,
+    /// The ring of its packets.
+    ring: Arc<Shared>,
     grant: Grant,
 }
 
@@ -65,11 +70,16 @@ where
         Ok(Streams { handle, work: sender })
     }
 
-    /// Asks whether a stream may come, and lets it come.
+    /// Asks whether a stream may come that sends by this producer, and lets it come. A producer may
+    /// have many streams.
     ///
     /// # Errors
     /// If it is refused, with what would fit, or the engine has stopped.
-    pub fn admit(&self, contract: &S::Contract) -> Result<Stream<S, T>, StreamError<S::Refusal>> {
+    pub fn admit(
+        &self,
+        producer: &Producer<T>,
+        contract: &S::Contract,
+    ) -> Result<Stream<S, T>, StreamError<S::Refusal>> {
         let (contract, work) = (contract.clone(), self.work.clone());
         let grant = self.handle.call(move |scheduler, now| {
             let grant = scheduler.admit(now, &contract);
@@ -77,7 +87,7 @@ where
             grant
         });
         let grant = grant?.map_err(StreamError::Refused)?;
-        Ok(Stream { streams: self.clone(), grant })
+        Ok(Stream { streams: self.clone(), ring: producer.shared(), grant })
     }
 }
 
@@ -111,8 +121,9 @@ where
     /// before.
     pub fn change(&mut self, contract: &S::Contract) -> Result<(), StreamError<S::Refusal>> {
         let (answer, reply) = channel();
-        let (contract, work, class) = (contract.clone(), self.streams.work.clone(), self.grant.class);
-        self.streams.handle.call_behind_packets(move |scheduler, now| {
+        let (contract, work, class) =
+            (contract.clone(), self.streams.work.clone(), self.grant.class);
+        self.streams.handle.post_behind(self.ring.clone(), move |scheduler, now| {
             let grant = scheduler.change(now, class, &contract);
             hand_on(scheduler, &work);
             // The caller waits for the answer, so sending it cannot fail.
@@ -145,7 +156,7 @@ impl<S: StreamScheduler + 'static, T: Send + 'static> Drop for Stream<S, T> {
     fn drop(&mut self) {
         let (class, work) = (self.grant.class, self.streams.work.clone());
         // An engine that has stopped has no streams.
-        let _ = self.streams.handle.call_behind_packets(move |scheduler, now| {
+        let _ = self.streams.handle.post_behind(self.ring.clone(), move |scheduler, now| {
             scheduler.end(now, class);
             hand_on(scheduler, &work);
         });

@@ -55,8 +55,10 @@ pub(crate) struct Worker<S, T, K> {
 
 /// A closure that runs behind packets.
 struct Waiting<S> {
-    /// How many packets have to be taken from which producers' rings, since they joined.
-    packets: Vec<(u64, u64)>,
+    /// The ring that they are in.
+    ring: Arc<Shared>,
+    /// How many have to be taken from it since its producer joined.
+    until: u64,
     call: Call<S>,
 }
 
@@ -64,8 +66,6 @@ struct Waiting<S> {
 struct ProducerLane<T> {
     lane: Lane<T>,
     producer: usize,
-    /// How many producers joined until it did: its number for ever.
-    number: u64,
     /// Packets that were taken from its ring.
     taken: u64,
     /// When it last had no room in the scheduler for all that was in its ring.
@@ -113,6 +113,12 @@ impl Place {
     fn from_handle(handle: u64) -> Self {
         let slot = handle & ((1 << Place::SLOT_BITS) - 1);
         Place { producer: (handle >> Place::SLOT_BITS) as usize, slot: slot as usize }
+    }
+}
+
+impl<T> ProducerLane<T> {
+    fn is_of(&self, ring: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.lane.shared, ring)
     }
 }
 
@@ -207,18 +213,15 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                 Request::Join(lane, payloads) => {
                     self.outlet.statistics.producers += 1;
                     let producer = self.outlet.payloads.insert(payloads);
-                    let number = self.outlet.statistics.producers;
-                    let joined = ProducerLane { lane, producer, number, taken: 0, full_at: None };
-                    self.lanes.push(joined);
+                    self.lanes.push(ProducerLane { lane, producer, taken: 0, full_at: None });
                 }
                 Request::Pace(pace) => self.set_pace(pace),
                 Request::Call(call) => call(&mut self.scheduler, now),
-                Request::Behind(call) => {
-                    let in_ring = self.lanes.iter().filter(|joined| !joined.lane.reader.is_empty());
-                    let until = |joined: &ProducerLane<T>| {
-                        (joined.number, joined.taken + joined.lane.reader.slots() as u64)
-                    };
-                    self.waiting.push(Waiting { packets: in_ring.map(until).collect(), call });
+                Request::Behind(ring, call) => {
+                    let found = self.lanes.iter().find(|joined| joined.is_of(&ring));
+                    let until =
+                        found.map_or(0, |joined| joined.taken + joined.lane.reader.slots() as u64);
+                    self.waiting.push(Waiting { ring, until, call });
                 }
                 Request::Report(answer) => {
                     let mut statistics = self.outlet.statistics.clone();
@@ -283,12 +286,10 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         if self.waiting.is_empty() {
             return;
         }
-        let lanes = &self.lanes;
-        let is_in_ring = |&(number, until): &(u64, u64)| {
-            let found = lanes.binary_search_by_key(&number, |joined| joined.number);
-            found.is_ok_and(|lane| lanes[lane].taken < until)
+        let due = |waiting: &mut Waiting<S>| {
+            let found = self.lanes.iter().find(|joined| joined.is_of(&waiting.ring));
+            found.is_none_or(|joined| joined.taken >= waiting.until)
         };
-        let due = |waiting: &mut Waiting<S>| !waiting.packets.iter().any(is_in_ring);
         let due: Vec<Waiting<S>> = self.waiting.extract_if(.., due).collect();
         due.into_iter().for_each(|waiting| (waiting.call)(&mut self.scheduler, now));
     }

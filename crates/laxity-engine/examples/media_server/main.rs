@@ -49,7 +49,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             promise.as_millis_f64()
         );
     }
-    println!("\nThe thread was at most {} late, and the proof counts with {}.", report.late, LINK.latency);
+    println!(
+        "\nThe thread was at most {} late, and the proof counts with {}.",
+        report.late, LINK.latency
+    );
     Ok(())
 }
 
@@ -91,50 +94,47 @@ fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
         let producer = handle.producer()?;
         scope.spawn(|| download(producer, &is_over));
         let mut clients = Vec::new();
-        let refusal = loop {
-            match streams.admit(&video(FULL)) {
-                Ok(stream) => {
-                    let (number, producer) = (clients.len(), handle.producer()?);
-                    let is_over = if number == 0 { &has_left } else { &is_over };
-                    clients.push(scope.spawn(move || {
-                        send(producer, &stream, number, FULL, begin, is_over)
-                    }));
+        let refusal =
+            loop {
+                let mut producer = handle.producer()?;
+                match streams.admit(&producer, &video(FULL)) {
+                    Ok(stream) => {
+                        let number = clients.len();
+                        let is_over = if number == 0 { &has_left } else { &is_over };
+                        clients.push(scope.spawn(move || {
+                            send(&mut producer, &stream, number, FULL, begin, is_over)
+                        }));
+                    }
+                    Err(StreamError::Refused(refusal)) => break refusal,
+                    Err(StreamError::Stopped(stopped)) => return Err(stopped.into()),
                 }
-                Err(StreamError::Refused(refusal)) => break refusal,
-                Err(StreamError::Stopped(stopped)) => return Err(stopped.into()),
-            }
-        };
+            };
         let granted = clients.len();
         let Refusal::NoRoom(offers) = refusal else { return Err(refusal.into()) };
-        println!("{granted} clients of {} are granted. One more is refused: {refusal}.", Rate(FULL));
+        println!(
+            "{granted} clients of {} are granted. One more is refused: {refusal}.",
+            Rate(FULL)
+        );
         let rate = offers.rate.ok_or("nothing fits")?;
         println!("It takes the rate that fits, {rate}.");
-        let mut last = streams.admit(&video(rate.0))?;
-        let producer = handle.producer()?;
-        let is_upgraded = AtomicBool::new(false);
-        let few = thread::scope(|within| -> Result<u64, Box<dyn Error>> {
-            let (stream, is_over) = (&last, &is_upgraded);
-            let sender = within
-                .spawn(move || send(producer, stream, granted, rate.0, begin, is_over));
-            thread::sleep(phase);
-            has_left.store(true, Ordering::Relaxed);
-            is_upgraded.store(true, Ordering::Relaxed);
-            sender.join().map_err(|_| "a client panicked".into())
-        })?;
-        let mut sent = vec![join(clients.remove(0))?];
-        last.change(&video(FULL))?;
-        println!("Client 0 leaves, and client {granted} has {}.", Rate(FULL));
-        let producer = handle.producer()?;
-        let is_last = &is_over;
-        let sender = scope
-            .spawn(move || send(producer, &last, granted, FULL, begin, is_last));
+        let mut producer = handle.producer()?;
+        let mut stream = streams.admit(&producer, &video(rate.0))?;
+        let (left, over) = (&has_left, &is_over);
+        clients.push(scope.spawn(move || {
+            let few = send(&mut producer, &stream, granted, rate.0, begin, left);
+            // Until the packets of the one that leaves are with the scheduler.
+            while !over.load(Ordering::Relaxed) && stream.change(&video(FULL)).is_err() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            few + send(&mut producer, &stream, granted, FULL, begin, over)
+        }));
+        thread::sleep(phase);
+        println!("Client 0 leaves, and client {granted} asks for {}.", Rate(FULL));
+        has_left.store(true, Ordering::Relaxed);
         thread::sleep(phase);
         is_over.store(true, Ordering::Relaxed);
-        for client in clients {
-            sent.push(join(client)?);
-        }
-        sent.push(few + join(sender)?);
-        Ok((granted, sent))
+        let sent = clients.into_iter().map(|client| client.join().map_err(|_| "a client panicked"));
+        Ok((granted, sent.collect::<Result<Vec<u64>, _>>()?))
     })?;
 
     let finished = engine.shutdown()?;
@@ -143,13 +143,9 @@ fn serve(phase: Duration) -> Result<Report, Box<dyn Error>> {
     Ok(Report { granted, sent, received, late: finished.statistics.late.max() })
 }
 
-fn join(client: thread::ScopedJoinHandle<'_, u64>) -> Result<u64, Box<dyn Error>> {
-    client.join().map_err(|_| "a client panicked".into())
-}
-
 /// Sends the packets of a client at its rate, from when it may. Returns how many.
 fn send(
-    mut producer: Producer<Datagram>,
+    producer: &mut Producer<Datagram>,
     stream: &Client,
     client: usize,
     rate: u64,

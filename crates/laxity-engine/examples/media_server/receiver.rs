@@ -86,7 +86,8 @@ fn receive(
                 let Some(header) = Header::read(&datagram[..length]) else { continue };
                 if let Some(client) = clients.get_mut(header.client as usize) {
                     client.packets += 1;
-                    client.longest = client.longest.max(begin.elapsed().saturating_sub(header.sent));
+                    client.longest =
+                        client.longest.max(begin.elapsed().saturating_sub(header.sent));
                 }
             }
             Err(error) if matches!(error.kind(), WouldBlock | TimedOut | Interrupted) => {

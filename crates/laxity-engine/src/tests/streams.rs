@@ -12,7 +12,7 @@ use laxity::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::{RecordingSink, packet};
-use crate::{Engine, EngineStopped, Pace, Settings, Stream, StreamError, Streams};
+use crate::{Engine, EngineStopped, Pace, Producer, Settings, Stream, StreamError, Streams};
 
 const RATE: Rate = Rate(80_000_000);
 const LINK: Link = Link { rate: RATE, latency: Nanos(1_000_000), max_packet: Bytes(1_500) };
@@ -34,10 +34,13 @@ fn start(unpromised: Unpromised) -> Engine<EdfStreams, u64, RecordingSink> {
 }
 
 /// Streams until one is refused, and why it is.
-fn fill(streams: &Streams<EdfStreams, u64>) -> (Vec<Stream<EdfStreams, u64>>, Refusal) {
+fn fill(
+    streams: &Streams<EdfStreams, u64>,
+    producer: &Producer<u64>,
+) -> (Vec<Stream<EdfStreams, u64>>, Refusal) {
     let mut granted = Vec::new();
     loop {
-        match streams.admit(&contract(RATES)) {
+        match streams.admit(producer, &contract(RATES)) {
             Ok(stream) => granted.push(stream),
             Err(StreamError::Refused(refusal)) => return (granted, refusal),
             Err(StreamError::Stopped(stopped)) => panic!("{stopped}"),
@@ -66,7 +69,8 @@ fn as_many_are_granted_as_the_whole_link_is_admitted_with() {
     for unpromised in [Unpromised::None, Unpromised::Background, Unpromised::Exact] {
         let engine = start(unpromised);
         let streams = Streams::new(engine.handle()).unwrap();
-        let (granted, refusal) = fill(&streams);
+        let producer = engine.handle().producer().unwrap();
+        let (granted, refusal) = fill(&streams, &producer);
         let mut system = engine.handle().call(|scheduler, _| scheduler.system()).unwrap();
         assert_eq!(system.real_time.len(), granted.len());
         assert!(system.test(&system.effective_residual_capacity()).admitted);
@@ -74,7 +78,7 @@ fn as_many_are_granted_as_the_whole_link_is_admitted_with() {
         assert!(!system.test(&laxity::curve::Curve::zero()).admitted);
         let Refusal::NoRoom(offers) = refusal else { panic!("{refusal}") };
         let smaller = contract(offers.rate.unwrap().0);
-        assert!(streams.admit(&smaller).is_ok());
+        assert!(streams.admit(&producer, &smaller).is_ok());
     }
 }
 
@@ -82,10 +86,11 @@ fn as_many_are_granted_as_the_whole_link_is_admitted_with() {
 fn a_stream_that_is_dropped_gives_its_place_back_behind_its_packets() {
     let engine = start(Unpromised::Exact);
     let streams = Streams::new(engine.handle()).unwrap();
-    let (mut granted, _) = fill(&streams);
+    let producer = engine.handle().producer().unwrap();
+    let (mut granted, _) = fill(&streams, &producer);
     let leaver = granted.pop().unwrap();
     leaver.wait().unwrap();
-    let mut producer = engine.handle().producer().unwrap();
+    let mut producer = producer;
     for handle in 0..2 {
         producer.try_send(Packet { handle, ..leaver.packet(1_000) }, handle).unwrap();
     }
@@ -93,7 +98,7 @@ fn a_stream_that_is_dropped_gives_its_place_back_behind_its_packets() {
     let others = granted.len();
     assert!(until(&engine, move |scheduler| scheduler.len() == others));
     let before = engine.handle().call(|_, now| now).unwrap();
-    let next = streams.admit(&contract(RATES)).unwrap();
+    let next = streams.admit(&producer, &contract(RATES)).unwrap();
     // A longest packet alone takes 0.15 ms, beside the latency of 1 ms.
     assert!(next.from() > before + Nanos(1_150_000));
     drop(next);
@@ -108,8 +113,9 @@ fn a_stream_that_is_dropped_gives_its_place_back_behind_its_packets() {
 fn best_effort_has_deadlines_again_when_streams_have_come() {
     let engine = start(Unpromised::Exact);
     let streams = Streams::new(engine.handle()).unwrap();
-    let mut producer = engine.handle().producer().unwrap();
-    let _stream = streams.admit(&contract(RATES)).unwrap();
+    let producer = engine.handle().producer().unwrap();
+    let mut producer = producer;
+    let _stream = streams.admit(&producer, &contract(RATES)).unwrap();
     assert!(until(&engine, |scheduler| {
         scheduler.next_change().is_none() && scheduler.residual().is_none()
     }));
@@ -123,7 +129,8 @@ fn best_effort_has_deadlines_again_when_streams_have_come() {
 fn a_change_gives_a_stream_another_contract_or_leaves_it() {
     let engine = start(Unpromised::Background);
     let streams = Streams::new(engine.handle()).unwrap();
-    let mut stream = streams.admit(&contract(50_000_000)).unwrap();
+    let producer = engine.handle().producer().unwrap();
+    let mut stream = streams.admit(&producer, &contract(50_000_000)).unwrap();
     let from = stream.from();
     let refused = stream.change(&contract(90_000_000));
     assert!(matches!(refused, Err(StreamError::Refused(Refusal::NoRoom(_)))), "{refused:?}");
@@ -171,14 +178,20 @@ fn a_call_behind_packets_finds_all_that_were_sent_before() {
             for handle in 0..packets {
                 producer.send_or_wait(packet(0, 0, handle), handle).unwrap();
             }
+            let answer = answer.clone();
+            let call = move |scheduler: &mut Counting, _| answer.send(scheduler.count).unwrap();
+            engine.handle().call_behind_packets(producer, call).unwrap();
+            assert!(reply.recv().unwrap() >= 11 * (round - 1) + packets);
         }
-        let answer = answer.clone();
-        let call = move |scheduler: &mut Counting, _| answer.send(scheduler.count).unwrap();
-        engine.handle().call_behind_packets(call).unwrap();
-        assert_eq!(reply.recv(), Ok(11 * round));
     }
-    let handle = engine.handle().clone();
-    drop(producers);
+    let [first, second, third] = producers;
+    let (handle, settled) = (engine.handle().clone(), answer.clone());
+    let call = move |scheduler: &mut Counting, _| settled.send(scheduler.count).unwrap();
+    handle.call_behind_packets(&first, call).unwrap();
+    assert_eq!(reply.recv(), Ok(1_100));
+    let other = Engine::start(Fifo::new(), RecordingSink::default(), settings).unwrap();
+    let stranger = other.handle().producer().unwrap();
+    drop((first, second, third));
     engine.shutdown().unwrap();
-    assert_eq!(handle.call_behind_packets(|_, _| {}), Err(EngineStopped));
+    assert_eq!(handle.call_behind_packets(&stranger, |_, _| {}), Err(EngineStopped));
 }

@@ -209,7 +209,10 @@ impl EdfBook {
             let mut flow = flow_with(contract);
             for line in &mut flow.arrival {
                 let times = |number: u64| number.saturating_mul(count.into());
-                *line = TokenBucket { bucket: Bytes(times(line.bucket.0)), rate: Rate(times(line.rate.0)) };
+                *line = TokenBucket {
+                    bucket: Bytes(times(line.bucket.0)),
+                    rate: Rate(times(line.rate.0)),
+                };
             }
             flow
         };

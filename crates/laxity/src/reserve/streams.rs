@@ -297,7 +297,8 @@ impl EdfStreams {
     ) -> Result<Grant, Refusal> {
         self.advance(now);
         let length = self.settling_time();
-        let Stream { contract: old, from } = self.streams.get(&class).cloned().ok_or(Refusal::NoStream)?;
+        let Stream { contract: old, from } =
+            self.streams.get(&class).cloned().ok_or(Refusal::NoStream)?;
         self.withdraw(&old);
         if let Err(refusal) = self.enter(contract) {
             self.enter(&old)?;
@@ -424,7 +425,8 @@ impl EdfStreams {
     /// Lets a stream come that is in the book.
     fn grant(&mut self, now: Nanos, contract: &RealTime) -> Result<Grant, Refusal> {
         let reserved = self.edf.reserve(contract.deadline);
-        let class = reserved.map_err(|_| Refusal::TooMany).inspect_err(|_| self.withdraw(contract))?;
+        let class =
+            reserved.map_err(|_| Refusal::TooMany).inspect_err(|_| self.withdraw(contract))?;
         let from = match self.round {
             _ if self.has_fault(Fault::BeginsAtOnce) => now,
             Some(Round { until, next }) => next.unwrap_or(until),
@@ -515,7 +517,12 @@ impl StreamScheduler for EdfStreams {
         self.end(now, class)
     }
 
-    fn change(&mut self, now: Nanos, class: ClassId, contract: &RealTime) -> Result<Grant, Refusal> {
+    fn change(
+        &mut self,
+        now: Nanos,
+        class: ClassId,
+        contract: &RealTime,
+    ) -> Result<Grant, Refusal> {
         self.change(now, class, contract)
     }
 

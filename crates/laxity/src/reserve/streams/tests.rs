@@ -70,8 +70,11 @@ fn plan(draw: &mut Pcg64, mut streams: EdfStreams) -> (Vec<Flow>, Vec<(Nanos, Ev
     let (mut flows, mut events) = (Vec::<Flow>::new(), Vec::new());
     let (mut now, mut next) = (Nanos(0), contract(draw));
     let patience = if draw.random() { 20_000_000 } else { 200_000_000 };
-    let flow = |contract, grant: Grant| {
-        Flow { contract, class: grant.class, from: grant.from, until: END }
+    let flow = |contract, grant: Grant| Flow {
+        contract,
+        class: grant.class,
+        from: grant.from,
+        until: END,
     };
     while now < END {
         advance(&mut streams, now);
@@ -187,7 +190,8 @@ fn lateness(seed: u64, unpromised: Unpromised, fault: Option<Fault>) -> Option<N
             && at <= now
         {
             packets.pop_first();
-            let packet = Packet { class: flows[k].class, length, arrival: now, ..Packet::default() };
+            let packet =
+                Packet { class: flows[k].class, length, arrival: now, ..Packet::default() };
             streams.enqueue(now, packet, &mut drops);
         }
         if free_at <= now {
@@ -197,7 +201,8 @@ fn lateness(seed: u64, unpromised: Unpromised, fault: Option<Fault>) -> Option<N
             if let Some(dispatch) = streams.dequeue(now, &mut drops) {
                 free_at = now + LINK.rate.time_for(Bytes(dispatch.packet.length.into()));
                 let is_promised = dispatch.packet.class != ClassId(0);
-                let deadline = dispatch.deadline.filter(|deadline| is_promised && free_at > *deadline);
+                let deadline =
+                    dispatch.deadline.filter(|deadline| is_promised && free_at > *deadline);
                 late = late.max(deadline.map(|deadline| free_at - deadline));
             }
         }
@@ -334,7 +339,9 @@ fn a_newcomer_begins_when_nothing_of_a_stream_is_queued() {
     let one = streams.admit(Nanos(0), &call()).unwrap().class;
     assert_eq!(streams.dequeue(Nanos(0), &mut drops), None);
     assert!(streams.has_begun(one));
-    [1, 2].map(|handle| streams.enqueue(Nanos(1), packet(one, handle), &mut drops));
+    for handle in [1, 2] {
+        streams.enqueue(Nanos(1), packet(one, handle), &mut drops);
+    }
     let two = streams.admit(Nanos(2), &call()).unwrap().class;
     for now in [2, 500_002] {
         assert!(streams.dequeue(Nanos(now), &mut drops).is_some());
