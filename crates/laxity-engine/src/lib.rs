@@ -44,6 +44,8 @@
 //!   [`Producer::send_or_wait`] sleeps, [`Producer::send_or_drop`] drops and counts.
 //! - [`Handle::producer`] adds a producer while the engine runs, dropping it removes it;
 //!   [`Handle::call`] adds and removes classes and streams of the scheduler.
+//! - [`Streams`] asks whether one more stream may come, with a scheduler that proves what it
+//!   promises.
 //! - [`Settings::pace`] is the rate of a link, or the sink by how long it takes.
 //! - [`Engine::shutdown`] loses nothing and gives the scheduler, the sink and the
 //!   [`Statistics`] back. If anything panics it says so, and so do producers' calls.

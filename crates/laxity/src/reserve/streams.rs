@@ -11,7 +11,7 @@
 //!
 //! 1. The end of a stream begins a round. If a round runs already, the next one follows it, with
 //!    the W of the first end in the present round.
-//! 2. A grant begins a round if none runs and best effort has deadlines.
+//! 2. A grant begins a round if none runs and best effort is served by deadlines.
 //! 3. A newcomer may send from the end of the round that follows the present one, if a stream has
 //!    ended in this, else from the end of the present one; at once if no round runs.
 //! 4. After the last round best effort has deadlines by the effective residual capacity of all
@@ -54,21 +54,22 @@
 //! since R demand no more than the residual capacity that these leave (Chakraborty, Gries, Thiele
 //! 2002), and the test holds with it. So the packet is in time. ∎
 
+mod demand;
+mod scheduler;
 #[cfg(test)]
 mod tests;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
+use self::demand::Demand;
+pub use self::demand::{PreparedDeadlines, Residual};
+pub use self::scheduler::StreamScheduler;
 use super::edf::{EdfBook, Refusal};
-use super::settling::{Promised, settling_time};
 use crate::admit::edf::{RealTime, System};
-use crate::explain::Explain;
-use crate::packet::{ClassId, FlowId, Hosts, Packet};
-use crate::police::TokenBucket;
+use crate::packet::ClassId;
 use crate::sched::Edf;
 use crate::sched::edf::{Assign, BestEffort, Deadlines};
-use crate::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
-use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+use crate::units::{Bytes, Nanos, Rate};
 
 /// A link for streams that come and go.
 #[derive(Clone, Copy, Debug)]
@@ -152,77 +153,12 @@ pub struct Grant {
     pub from: Nanos,
 }
 
-/// A scheduler that admits streams while it runs, each in a class of its own.
-pub trait StreamScheduler: Scheduler {
-    /// What a stream asks for.
-    type Contract;
-    /// Why it is refused, with what would fit.
-    type Refusal;
-    /// A computation that takes longer than there should be between two packets.
-    type Work: Send;
-    /// Its result.
-    type Outcome: Send;
-
-    /// Lets a stream come.
-    ///
-    /// # Errors
-    /// If promises would not be kept with it. Nothing has changed then.
-    fn admit(&mut self, now: Nanos, contract: &Self::Contract) -> Result<Grant, Self::Refusal>;
-
-    /// Ends a stream, if there is one of this class: nothing of it comes from now on.
-    fn end(&mut self, now: Nanos, class: ClassId) -> bool;
-
-    /// Ends a stream, and lets one with another contract come in its place.
-    ///
-    /// # Errors
-    /// As those of [`admit`](Self::admit), or if there is no stream of this class.
-    fn change(
-        &mut self,
-        now: Nanos,
-        class: ClassId,
-        contract: &Self::Contract,
-    ) -> Result<Grant, Self::Refusal>;
-
-    /// What is to be computed since streams came or went.
-    fn work(&self) -> Option<Self::Work>;
-
-    /// Computes it, on any thread.
-    fn perform(work: Self::Work) -> Option<Self::Outcome>;
-
-    /// Takes the result. One that came too late is left.
-    fn adopt(&mut self, now: Nanos, outcome: Self::Outcome);
-
-    /// Whether the stream of this class may send.
-    fn has_begun(&self, class: ClassId) -> bool;
-}
-
 /// A time in which best effort waits until what was promised before is sent.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     until: Nanos,
     /// When the next one ends, if there is to be one.
     next: Option<Nanos>,
-}
-
-/// The streams as one token bucket that has all that may be queued of them at a time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Demand {
-    nanobits: u128,
-    rate: u64,
-}
-
-/// The streams for which best effort needs deadlines.
-#[derive(Clone, Debug)]
-pub struct Residual {
-    system: System,
-    changes: u64,
-}
-
-/// Deadlines of best effort beside certain streams.
-#[derive(Clone, Debug)]
-pub struct PreparedDeadlines {
-    deadlines: Deadlines,
-    changes: u64,
 }
 
 impl EdfStreams {
@@ -260,7 +196,7 @@ impl EdfStreams {
     /// much. Nothing has changed then.
     pub fn admit(&mut self, now: Nanos, contract: &RealTime) -> Result<Grant, Refusal> {
         self.advance(now);
-        let length = self.settling_time();
+        let length = self.demand.settling_time(&self.link);
         self.enter(contract)?;
         if self.unpromised == Unpromised::Exact && self.round.is_none() {
             self.settle(now, length);
@@ -275,7 +211,7 @@ impl EdfStreams {
     /// The number of its class goes to a later stream when nothing of it is queued.
     pub fn end(&mut self, now: Nanos, class: ClassId) -> bool {
         self.advance(now);
-        let length = self.settling_time();
+        let length = self.demand.settling_time(&self.link);
         let Some(Stream { contract, from }) = self.streams.remove(&class) else { return false };
         self.withdraw(&contract);
         self.close(now, class, from, length);
@@ -296,7 +232,7 @@ impl EdfStreams {
         contract: &RealTime,
     ) -> Result<Grant, Refusal> {
         self.advance(now);
-        let length = self.settling_time();
+        let length = self.demand.settling_time(&self.link);
         let Stream { contract: old, from } =
             self.streams.get(&class).cloned().ok_or(Refusal::NoStream)?;
         self.withdraw(&old);
@@ -460,124 +396,5 @@ impl EdfStreams {
             }
             self.is_in_background = true;
         }
-    }
-
-    /// W of all streams that are granted.
-    fn settling_time(&self) -> Nanos {
-        let Link { rate, latency, max_packet } = self.link;
-        let bucket = self.demand.nanobits.div_ceil(u128::from(NANOBITS_PER_BYTE));
-        let bucket = Bytes(u64::try_from(bucket).unwrap_or(u64::MAX));
-        let arrival = [TokenBucket { bucket, rate: Rate(self.demand.rate) }];
-        let all = [Promised { bound: Nanos::ZERO, arrival: &arrival }];
-        let promised = if self.streams.is_empty() { &[][..] } else { &all };
-        settling_time(rate, latency, max_packet, promised).unwrap_or(Nanos::MAX)
-    }
-}
-
-impl Demand {
-    /// What may be queued of a stream, and comes: `b + r d` and r of its slowest token bucket.
-    fn line(contract: &RealTime) -> (u128, u64) {
-        let line = TokenBucket::slowest(&contract.arrival).expect("the book has tested it");
-        let bucket = u128::from(line.bucket.0) * u128::from(NANOBITS_PER_BYTE);
-        (bucket + u128::from(line.rate.0) * u128::from(contract.deadline.0), line.rate.0)
-    }
-
-    fn add(&mut self, contract: &RealTime) {
-        let (nanobits, rate) = Demand::line(contract);
-        (self.nanobits, self.rate) = (self.nanobits + nanobits, self.rate + rate);
-    }
-
-    fn remove(&mut self, contract: &RealTime) {
-        let (nanobits, rate) = Demand::line(contract);
-        (self.nanobits, self.rate) = (self.nanobits - nanobits, self.rate - rate);
-    }
-}
-
-impl Residual {
-    /// Computes the deadlines of best effort, in time about linear in the number of different
-    /// contracts. `None` if they are too fine for 64 bits, which whole rates, sizes and times never
-    /// are.
-    pub fn prepare(self) -> Option<PreparedDeadlines> {
-        let deadlines = Deadlines::new(&self.system.effective_residual_capacity())?;
-        Some(PreparedDeadlines { deadlines, changes: self.changes })
-    }
-}
-
-impl StreamScheduler for EdfStreams {
-    type Contract = RealTime;
-    type Refusal = Refusal;
-    type Work = Residual;
-    type Outcome = PreparedDeadlines;
-
-    fn admit(&mut self, now: Nanos, contract: &RealTime) -> Result<Grant, Refusal> {
-        self.admit(now, contract)
-    }
-
-    fn end(&mut self, now: Nanos, class: ClassId) -> bool {
-        self.end(now, class)
-    }
-
-    fn change(
-        &mut self,
-        now: Nanos,
-        class: ClassId,
-        contract: &RealTime,
-    ) -> Result<Grant, Refusal> {
-        self.change(now, class, contract)
-    }
-
-    fn work(&self) -> Option<Residual> {
-        self.residual()
-    }
-
-    fn perform(work: Residual) -> Option<PreparedDeadlines> {
-        work.prepare()
-    }
-
-    fn adopt(&mut self, now: Nanos, outcome: PreparedDeadlines) {
-        self.adopt(now, outcome);
-    }
-
-    fn has_begun(&self, class: ClassId) -> bool {
-        self.has_begun(class)
-    }
-}
-
-impl Scheduler for EdfStreams {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if self.round.is_some() {
-            self.advance(now);
-        }
-        self.edf.enqueue(now, packet, drops);
-    }
-
-    #[inline(always)]
-    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        if self.round.is_some() {
-            self.look(now);
-        }
-        self.edf.dequeue(now, drops)
-    }
-
-    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
-        self.edf.next_ready(now)
-    }
-
-    #[inline(always)]
-    fn backlog(&self) -> Backlog {
-        self.edf.backlog()
-    }
-
-    fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
-        self.edf.introduce(class, flow, hosts);
-    }
-
-    fn footprint(&self) -> usize {
-        self.edf.footprint()
-    }
-
-    fn explain(&self) -> Option<&dyn Explain> {
-        self.edf.explain()
     }
 }

@@ -101,6 +101,7 @@ pub enum Assign {
 
 impl Assign {
     /// The deadline of the next packet, which counts from `since`.
+    #[inline(always)]
     fn deadline(&mut self, since: Nanos, length: u32) -> Option<Nanos> {
         let deadline = match self {
             Assign::Background => None,

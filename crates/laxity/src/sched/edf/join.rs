@@ -37,6 +37,14 @@ struct Leaving {
 impl Class {
     pub(super) const BEST_EFFORT: Class =
         Class { deadline: Nanos::MAX, queue: BEST_EFFORT, has_demoted: false };
+
+    /// Whether a demoted packet of a real-time class is taken.
+    #[inline(never)]
+    fn accepts_demoted(&mut self) -> bool {
+        let is_open = self.deadline < Nanos::MAX;
+        self.has_demoted |= is_open;
+        is_open
+    }
 }
 
 impl Roll {
@@ -147,14 +155,10 @@ impl Edf {
     }
 
     /// Whether a packet without a deadline is taken, because it is of best effort or demoted.
+    #[inline(always)]
     pub(super) fn accepts_best_effort(&mut self, packet: &Packet) -> bool {
         let class = &mut self.classes[packet.class.index()];
-        if class.queue == BEST_EFFORT {
-            return true;
-        }
-        let is_open = class.deadline < Nanos::MAX;
-        class.has_demoted |= is_open;
-        is_open
+        class.queue == BEST_EFFORT || class.accepts_demoted()
     }
 
     /// Frees the numbers of classes that have left.
