@@ -183,7 +183,7 @@ impl EdfStreams {
             is_in_background: unpromised == Unpromised::Exact,
             fault: None,
         };
-        if let Some(prepared) = streams.residual().and_then(|residual| residual.prepare()) {
+        if let Some(prepared) = streams.residual().and_then(Residual::prepare) {
             streams.adopt(Nanos::ZERO, prepared);
         }
         streams

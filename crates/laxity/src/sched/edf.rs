@@ -270,16 +270,12 @@ impl Edf {
         second: SecondHalf,
         drops: &mut dyn DropSink,
     ) -> Option<Place> {
-        let packet = memory::join(first, second);
-        if !self.accepts_best_effort(&packet) {
-            return turn_away(packet, DropReason::NoClass, drops);
-        }
-        self.backlog.add(packet.length);
         let backlog = &mut self.backlog;
         let mut drops = |packet: Packet, reason| {
             backlog.remove(packet.length);
             drops.dropped(packet, reason);
         };
+        let packet = memory::join(first, second);
         let Place(place) = self.best_effort.place(now, packet, &mut drops)?;
         Some(Place(place << 1 | 1))
     }
@@ -303,6 +299,10 @@ impl Withdraw for Edf {
             return turn_away(packet, DropReason::NoClass, drops);
         };
         if packet.demoted || class.deadline == Nanos::MAX {
+            if class.queue != join::BEST_EFFORT && !self.accepts_demoted(packet.class) {
+                return turn_away(packet, DropReason::NoClass, drops);
+            }
+            self.backlog.add(packet.length);
             let (first, second) = memory::split(packet);
             return self.place_best_effort(now, first, second, drops);
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::{EdfStreams, Fault, Grant, Link, Unpromised};
+use super::{EdfStreams, Fault, Grant, Link, Residual, Unpromised};
 use crate::admit::edf::RealTime;
 use crate::packet::{ClassId, Packet};
 use crate::police::{Meter, TokenBucket};
@@ -60,7 +60,7 @@ fn streams(unpromised: Unpromised, fault: Option<Fault>) -> EdfStreams {
 /// What is left to be done at a time.
 fn advance(streams: &mut EdfStreams, now: Nanos) {
     streams.advance(now);
-    if let Some(prepared) = streams.residual().and_then(|residual| residual.prepare()) {
+    if let Some(prepared) = streams.residual().and_then(Residual::prepare) {
         streams.adopt(now, prepared);
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Assign, Class, Edf};
 use crate::error::{SetupError, check_of};
-use crate::packet::{ClassId, Packet};
+use crate::packet::ClassId;
 use crate::units::Nanos;
 
 /// The queue of classes that have none among those by deadline.
@@ -37,14 +37,6 @@ struct Leaving {
 impl Class {
     pub(super) const BEST_EFFORT: Class =
         Class { deadline: Nanos::MAX, queue: BEST_EFFORT, has_demoted: false };
-
-    /// Whether a demoted packet of a real-time class is taken.
-    #[inline(never)]
-    fn accepts_demoted(&mut self) -> bool {
-        let is_open = self.deadline < Nanos::MAX;
-        self.has_demoted |= is_open;
-        is_open
-    }
 }
 
 impl Roll {
@@ -154,11 +146,13 @@ impl Edf {
         self.best_effort.exchange(now, assign);
     }
 
-    /// Whether a packet without a deadline is taken, because it is of best effort or demoted.
-    #[inline(always)]
-    pub(super) fn accepts_best_effort(&mut self, packet: &Packet) -> bool {
-        let class = &mut self.classes[packet.class.index()];
-        class.queue == BEST_EFFORT || class.accepts_demoted()
+    /// Whether a demoted packet of a real-time class is taken.
+    #[cold]
+    pub(super) fn accepts_demoted(&mut self, class: ClassId) -> bool {
+        let class = &mut self.classes[class.index()];
+        let is_open = class.deadline < Nanos::MAX;
+        class.has_demoted |= is_open;
+        is_open
     }
 
     /// Frees the numbers of classes that have left.
