@@ -100,6 +100,37 @@ impl<S, T: Send> Handle<S, T> {
         reply.recv().map_err(|_| EngineStopped)
     }
 
+    /// Runs a closure as [`call`](Self::call) does, behind all packets that this producer has sent
+    /// before: when the scheduler has them, or has dropped them. Does not wait for it. An engine
+    /// whose thread panics drops the closure.
+    ///
+    /// # Errors
+    /// If the engine has stopped.
+    pub fn call_behind_packets(
+        &self,
+        producer: &Producer<T>,
+        call: impl FnOnce(&mut S, Nanos) + Send + 'static,
+    ) -> Result<(), EngineStopped> {
+        self.post_behind(producer.shared(), call)
+    }
+
+    /// The same for the packets in the ring with this state.
+    pub(crate) fn post_behind(
+        &self,
+        ring: Arc<Shared>,
+        call: impl FnOnce(&mut S, Nanos) + Send + 'static,
+    ) -> Result<(), EngineStopped> {
+        self.ask(Request::Behind(ring, Box::new(call)))
+    }
+
+    /// Runs a closure as [`call`](Self::call) does, and does not wait for it.
+    pub(crate) fn post(
+        &self,
+        call: impl FnOnce(&mut S, Nanos) + Send + 'static,
+    ) -> Result<(), EngineStopped> {
+        self.ask(Request::Call(Box::new(call)))
+    }
+
     /// The statistics of the engine so far.
     ///
     /// # Errors
@@ -160,12 +191,14 @@ pub(crate) enum Request<S, T> {
     Pace(Pace),
     /// Runs a closure with the scheduler.
     Call(Call<S>),
+    /// Runs a closure with the scheduler behind all packets that are in a ring.
+    Behind(Arc<Shared>, Call<S>),
     /// Asks for the statistics.
     Report(Sender<Statistics>),
 }
 
 /// A closure to run with the scheduler.
-type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
+pub(crate) type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
 
 /// The queue of requests to the scheduler thread.
 pub(crate) struct RequestQueue<S, T> {

@@ -44,6 +44,8 @@
 //!   [`Producer::send_or_wait`] sleeps, [`Producer::send_or_drop`] drops and counts.
 //! - [`Handle::producer`] adds a producer while the engine runs, dropping it removes it;
 //!   [`Handle::call`] adds and removes classes and streams of the scheduler.
+//! - [`Streams`] asks whether one more stream may come, with a scheduler that proves what it
+//!   promises.
 //! - [`Settings::pace`] is the rate of a link, or the sink by how long it takes.
 //! - [`Engine::shutdown`] loses nothing and gives the scheduler, the sink and the
 //!   [`Statistics`] back. If anything panics it says so, and so do producers' calls.
@@ -60,6 +62,7 @@ mod rate_pool;
 mod settings;
 mod sink;
 mod statistics;
+mod streams;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -73,4 +76,5 @@ pub use rate_pool::{Grant, RateShare};
 pub use settings::{Pace, Settings, StartError};
 pub use sink::Sink;
 pub use statistics::Statistics;
+pub use streams::{Stream, StreamError, Streams};
 pub use worker::EngineResult;

@@ -116,6 +116,11 @@ impl<T: Send> Producer<T> {
         self.gate.is_stopped()
     }
 
+    /// The state of its ring.
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
+    }
+
     fn push(&mut self, mut packet: Packet, payload: T) -> Result<(), SendError<T>> {
         if self.gate.is_stopped() {
             return Err(SendError { packet, payload, why: Refusal::Stopped });

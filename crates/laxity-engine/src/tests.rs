@@ -10,6 +10,8 @@ mod floods;
 mod loom;
 #[cfg(not(loom))]
 mod rates;
+#[cfg(not(loom))]
+mod streams;
 mod sums;
 
 use laxity::packet::{ClassId, FlowId, Packet};

@@ -9,7 +9,7 @@ use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use slab::Slab;
 
-use crate::handle::{Request, RequestQueue};
+use crate::handle::{Call, Request, RequestQueue};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
 use crate::sync::{Clock, Ordering, SPINS, spin_loop};
 use crate::{Pace, Settings, Sink, Statistics};
@@ -40,6 +40,8 @@ pub(crate) struct Worker<S, T, K> {
     scheduler: S,
     outlet: Outlet<T, K>,
     lanes: Vec<ProducerLane<T>>,
+    /// Closures that wait for packets in rings.
+    waiting: Vec<Waiting<S>>,
     /// `None` if packets go as fast as the sink takes them.
     pacer: Option<Pacer>,
     /// Whether the scheduler was empty when the link was last free: then no lost time is made up
@@ -51,10 +53,21 @@ pub(crate) struct Worker<S, T, K> {
     gate: Arc<Gate>,
 }
 
+/// A closure that runs behind packets.
+struct Waiting<S> {
+    /// The ring that they are in.
+    ring: Arc<Shared>,
+    /// How many have to be taken from it since its producer joined.
+    until: u64,
+    call: Call<S>,
+}
+
 /// A producer's ring, and its payloads.
 struct ProducerLane<T> {
     lane: Lane<T>,
     producer: usize,
+    /// Packets that were taken from its ring.
+    taken: u64,
     /// When it last had no room in the scheduler for all that was in its ring.
     full_at: Option<Nanos>,
 }
@@ -103,6 +116,12 @@ impl Place {
     }
 }
 
+impl<T> ProducerLane<T> {
+    fn is_of(&self, ring: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.lane.shared, ring)
+    }
+}
+
 impl<T> Payloads<T> {
     /// Room for `limit` packets, which is taken now.
     pub(crate) fn new(limit: usize) -> Self {
@@ -129,6 +148,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             scheduler,
             outlet,
             lanes: Vec::new(),
+            waiting: Vec::new(),
             pacer: pacer(settings.pace),
             is_idle: true,
             burst: settings.burst,
@@ -158,6 +178,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             let now = self.clock.now();
             self.answer(now);
             let taken = self.take_in(now);
+            self.call_waiting(now);
             let (sent, next) = self.serve(now);
             if sent > 0 {
                 self.outlet.sink.flush();
@@ -192,10 +213,16 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                 Request::Join(lane, payloads) => {
                     self.outlet.statistics.producers += 1;
                     let producer = self.outlet.payloads.insert(payloads);
-                    self.lanes.push(ProducerLane { lane, producer, full_at: None });
+                    self.lanes.push(ProducerLane { lane, producer, taken: 0, full_at: None });
                 }
                 Request::Pace(pace) => self.set_pace(pace),
                 Request::Call(call) => call(&mut self.scheduler, now),
+                Request::Behind(ring, call) => {
+                    let found = self.lanes.iter().find(|joined| joined.is_of(&ring));
+                    let until =
+                        found.map_or(0, |joined| joined.taken + joined.lane.reader.slots() as u64);
+                    self.waiting.push(Waiting { ring, until, call });
+                }
                 Request::Report(answer) => {
                     let mut statistics = self.outlet.statistics.clone();
                     statistics.queued = self.scheduler.backlog().packets as u64;
@@ -221,7 +248,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     /// Forgets producers that are gone with all their packets. Returns the number of packets taken.
     fn take_in(&mut self, now: Nanos) -> usize {
         let mut taken = 0;
-        for ProducerLane { lane, producer, full_at } in &mut self.lanes {
+        for ProducerLane { lane, producer, taken: in_all, full_at, .. } in &mut self.lanes {
             let room = self.outlet.payloads[*producer].room();
             if room < lane.reader.slots() {
                 *full_at = Some(now);
@@ -231,6 +258,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                 continue;
             }
             taken += count;
+            *in_all += count as u64;
             let items = lane.reader.read_chunk(count);
             for item in items.expect("only this thread takes them") {
                 if item.packet.arrival != NOT_TIMED && *full_at < Some(item.packet.arrival) {
@@ -251,6 +279,19 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             !is_over
         });
         taken
+    }
+
+    /// Runs closures whose packets have been taken.
+    fn call_waiting(&mut self, now: Nanos) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let due = |waiting: &mut Waiting<S>| {
+            let found = self.lanes.iter().find(|joined| joined.is_of(&waiting.ring));
+            found.is_none_or(|joined| joined.taken >= waiting.until)
+        };
+        let due: Vec<Waiting<S>> = self.waiting.extract_if(.., due).collect();
+        due.into_iter().for_each(|waiting| (waiting.call)(&mut self.scheduler, now));
     }
 
     /// Sends the packets that may be sent now, up to a burst. Returns their number, and when there
@@ -283,6 +324,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     fn is_done(&self) -> bool {
         self.lanes.is_empty()
             && self.scheduler.backlog().packets == 0
+            && self.waiting.is_empty()
             && self.requests.end_if_closing()
     }
 

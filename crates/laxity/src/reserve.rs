@@ -8,5 +8,6 @@ pub mod bookings;
 pub mod edf;
 pub mod path;
 pub mod settling;
+pub mod streams;
 #[cfg(test)]
 mod transitions;

@@ -5,7 +5,7 @@ use core::hint::select_unpredictable;
 use super::{Fifos, Position, Rank, SeatId, Tournament};
 use crate::scheduler::Place;
 
-/// A fixed number of first-in-first-out queues whose items have keys that never decrease within a
+/// First-in-first-out queues whose items have keys that never decrease within a
 /// queue. The least key of all is found in logarithmic time in the number of queues that hold any,
 /// however many items wait; among equal keys the lowest queue's comes first.
 #[derive(Clone, Debug)]
@@ -68,6 +68,12 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         SortedFifos { fifos: Fifos::new(queues), fronts: Tournament::new(queues, none) }
     }
 
+    /// Makes the number of queues at least this.
+    pub fn grow(&mut self, queues: usize) {
+        self.fifos.grow(queues);
+        self.fronts.grow(queues);
+    }
+
     /// The queue with the least key at its front, and that key.
     #[inline(always)]
     pub fn least(&mut self) -> Option<(usize, K)> {
@@ -78,6 +84,13 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// The first item of a queue.
     pub fn front(&self, queue: usize) -> Option<&T> {
         self.fifos.front(queue)
+    }
+
+    /// The key of the first item of a queue.
+    pub fn front_key(&mut self, queue: usize) -> Option<K> {
+        self.fifos.front(queue)?;
+        let seat = SeatId(*self.fifos.note(queue));
+        Some(self.fronts.rank(seat).key)
     }
 
     /// Appends an item and returns its place. Its key must not be less than that of any other item
@@ -141,7 +154,8 @@ mod tests {
         fn agrees_with_separate_queues(
             steps in prop::collection::vec((0usize..5, 0u64..4, 0usize..6), 1..400),
         ) {
-            let mut fifos = SortedFifos::new(5, u64::MAX);
+            let mut fifos = SortedFifos::new(1, u64::MAX);
+            fifos.grow(5);
             let mut expected = std::vec![VecDeque::<(u64, usize, Place)>::new(); 5];
             for (number, (queue, step, choice)) in steps.into_iter().enumerate() {
                 if choice < 3 {
@@ -158,6 +172,7 @@ mod tests {
                     prop_assert_eq!(fifos.withdraw(queue, place), Some(item));
                 }
                 prop_assert_eq!(fifos.front(queue), expected[queue].front().map(|(_, item, _)| item));
+                prop_assert_eq!(fifos.front_key(queue), expected[queue].front().map(|front| front.0));
                 let fronts = expected.iter().enumerate();
                 let least = fronts.filter_map(|(queue, items)| Some((queue, items.front()?.0)));
                 prop_assert_eq!(fifos.least(), least.min_by_key(|(_, key)| *key));

@@ -133,6 +133,11 @@ impl<R: Copy> Tournament<R> {
         (self.seated > 0).then(|| self.winners[self.root])
     }
 
+    /// The rank of the player in a seat.
+    pub(crate) fn rank(&self, seat: SeatId) -> R {
+        self.winners[self.winners.len() / 2 + seat.index()]
+    }
+
     /// Bytes held.
     pub(crate) fn footprint(&self) -> usize {
         self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<SeatId>()

@@ -69,6 +69,17 @@ pub enum Refusal {
     /// [`Rate::LIMIT`].
     #[error("a time is longer than 19 h, a size above 1 TB, or a rate above 10 Tbit/s")]
     TooLarge,
+    /// Its packets are longer than those that the link counts with.
+    #[error("its largest packet of {packet} is longer than the longest on the link, {most}")]
+    LongPacket {
+        /// Its largest packet.
+        packet: Bytes,
+        /// The longest packet on the link.
+        most: Bytes,
+    },
+    /// There is none to change.
+    #[error("there is no such stream")]
+    NoStream,
     /// The book is full: it has [`EdfBook::FLOWS`].
     #[error("there are 16 million flows already")]
     TooMany,
@@ -209,6 +220,10 @@ impl EdfBook {
                 core::iter::repeat_n(flow_with(contract), *count as usize)
             })
             .collect();
+        self.system_of(real_time)
+    }
+
+    fn system_of(&self, real_time: Vec<RealTime>) -> System {
         let packets = real_time.iter().map(|flow| flow.packet);
         System {
             rate: self.rate,
@@ -219,8 +234,25 @@ impl EdfBook {
         }
     }
 
-    /// What would fit of a flow that does not.
-    fn offers(&self, flow: &RealTime) -> Offers {
+    /// The link with all flows of one contract as a single one, which sends that many times as
+    /// much. It leaves as much for best effort as [`system`](Self::system) does.
+    pub fn merged_system(&self) -> System {
+        let merged = |(contract, &count): (&Contract, &u32)| {
+            let mut flow = flow_with(contract);
+            for line in &mut flow.arrival {
+                let times = |number: u64| number.saturating_mul(count.into());
+                *line = TokenBucket {
+                    bucket: Bytes(times(line.bucket.0)),
+                    rate: Rate(times(line.rate.0)),
+                };
+            }
+            flow
+        };
+        self.system_of(self.contracts.iter().map(merged).collect())
+    }
+
+    /// What would fit of a flow, each part with all else as it is.
+    pub fn offers(&self, flow: &RealTime) -> Offers {
         let with = |change: &dyn Fn(&mut RealTime)| {
             let mut changed = flow.clone();
             change(&mut changed);

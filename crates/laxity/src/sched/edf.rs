@@ -9,6 +9,7 @@
 #[cfg(feature = "admission")]
 mod deadline;
 mod explain;
+mod join;
 mod lines;
 mod two_line_fast;
 
@@ -33,6 +34,7 @@ use crate::units::Nanos;
 
 #[cfg(feature = "admission")]
 pub use deadline::Deadlines;
+use join::Roll;
 pub use lines::{Line, TwoLines};
 pub use two_line_fast::TwoLineFast;
 
@@ -42,9 +44,11 @@ pub struct Edf {
     /// By class number.
     classes: Vec<Class>,
     /// One queue for each relative deadline, sorted by absolute deadline: classes with the same
-    /// relative one are due in the order of their arrival. The longest comes first, so that of two
-    /// packets due at one instant the one that arrived first is preferred.
+    /// relative one are due in the order of their arrival. Of [`new`](Self::new) the longest comes
+    /// first, so that of two packets due at one instant the one that arrived first is preferred.
+    /// Queues that are added later come behind.
     queues: SortedFifos<u64, Packet>,
+    roll: Roll,
     best_effort: BestEffort,
     late: Late,
     backlog: Backlog,
@@ -52,9 +56,12 @@ pub struct Edf {
 
 #[derive(Clone, Copy, Debug)]
 struct Class {
-    /// Relative; [`Nanos::MAX`] for best effort.
+    /// Relative; [`Nanos::MAX`] for best effort, and for a class that takes no packets.
     deadline: Nanos,
+    /// [`BEST_EFFORT`](join::BEST_EFFORT) for best effort.
     queue: u32,
+    /// Whether a packet of it was ever demoted.
+    has_demoted: bool,
 }
 
 /// The order of best-effort packets, and the deadlines by which they compete with real-time
@@ -64,6 +71,8 @@ pub struct BestEffort {
     /// Whether `order` keeps the order of arrival, so that a deadline may count from it.
     by_arrival: bool,
     assign: Assign,
+    /// No deadline counts from an earlier time.
+    counts_from: Nanos,
     head: Option<Head>,
 }
 
@@ -90,18 +99,32 @@ pub enum Assign {
     TwoLineFast(TwoLineFast),
 }
 
+impl Assign {
+    /// The deadline of the next packet, which counts from `since`.
+    #[inline(always)]
+    fn deadline(&mut self, since: Nanos, length: u32) -> Option<Nanos> {
+        let deadline = match self {
+            Assign::Background => None,
+            #[cfg(feature = "admission")]
+            Assign::Curve(deadlines) => Some(deadlines.assign(since, length)),
+            Assign::TwoLineFast(deadlines) => Some(deadlines.assign(since, length)),
+        };
+        deadline.filter(|&deadline| deadline < Nanos::MAX)
+    }
+}
+
 impl BestEffort {
     /// Best-effort packets in the order in which they arrive. Their deadlines count from their
     /// arrival.
     pub fn by_arrival(assign: Assign) -> Self {
         let order = Box::new(super::Fifo::new());
-        BestEffort { order, by_arrival: true, assign, head: None }
+        BestEffort { order, by_arrival: true, assign, counts_from: Nanos::ZERO, head: None }
     }
 
     /// Best-effort packets in the order of another scheduler. A packet's deadline counts from when
     /// it comes to the head of that order: only then is its place in the sequence known.
     pub fn ordered_by(order: Box<dyn Withdraw + Send>, assign: Assign) -> Self {
-        BestEffort { order, by_arrival: false, assign, head: None }
+        BestEffort { order, by_arrival: false, assign, counts_from: Nanos::ZERO, head: None }
     }
 
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
@@ -132,15 +155,23 @@ impl BestEffort {
     /// Brings the next packet to the head and gives it its deadline.
     fn promote(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         self.head = self.order.dequeue(now, drops).map(|Dispatch { packet, .. }| {
-            let since = if self.by_arrival { packet.arrival } else { now };
-            let deadline = match &mut self.assign {
-                Assign::Background => None,
-                #[cfg(feature = "admission")]
-                Assign::Curve(deadlines) => Some(deadlines.assign(since, packet.length)),
-                Assign::TwoLineFast(deadlines) => Some(deadlines.assign(since, packet.length)),
-            };
-            Head { packet, deadline: deadline.filter(|&d| d < Nanos::MAX), since }
+            let since = if self.by_arrival { packet.arrival.max(self.counts_from) } else { now };
+            Head { packet, deadline: self.assign.deadline(since, packet.length), since }
         });
+    }
+
+    /// Gives deadlines by another rule to all that is queued and comes, from now on.
+    fn exchange(&mut self, now: Nanos, assign: Assign) {
+        self.assign = assign;
+        self.counts_from = now;
+        if let Some(head) = &mut self.head {
+            head.since = now;
+            head.deadline = self.assign.deadline(now, head.packet.length);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.head.is_none() && self.order.backlog().packets == 0
     }
 
     fn reset(&mut self) {
@@ -161,13 +192,15 @@ impl Edf {
         relative_deadlines.sort_unstable_by(|a, b| b.cmp(a));
         relative_deadlines.dedup();
         let class = |deadline: &Option<Nanos>| {
-            let deadline = deadline.unwrap_or(Nanos::MAX);
+            let Some(deadline) = *deadline else { return Class::BEST_EFFORT };
             let queue = relative_deadlines.partition_point(|&longer| longer > deadline) as u32;
-            Class { deadline, queue }
+            Class { deadline, queue, has_demoted: false }
         };
+        let classes: Vec<Class> = deadlines.iter().map(class).collect();
         Edf {
-            classes: deadlines.iter().map(class).collect(),
             queues: SortedFifos::new(relative_deadlines.len(), u64::MAX),
+            roll: Roll::new(relative_deadlines, &classes),
+            classes,
             best_effort,
             late: Late::Send,
             backlog: Backlog::default(),
@@ -207,8 +240,7 @@ impl Edf {
         if deadline.0 != real_time_deadline {
             return deadline.0 < real_time_deadline;
         }
-        let class = self.queues.front(queue).map(|packet| self.classes[packet.class.index()]);
-        class.is_some_and(|class| since.0 < real_time_deadline - class.deadline.0)
+        since.0 < real_time_deadline - self.roll.relative_deadline(queue).0
     }
 
     #[cold]
@@ -266,11 +298,15 @@ impl Withdraw for Edf {
         let Some(&class) = self.classes.get(packet.class.index()) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
-        self.backlog.add(packet.length);
         if packet.demoted || class.deadline == Nanos::MAX {
+            if class.queue != join::BEST_EFFORT && !self.accepts_demoted(packet.class) {
+                return turn_away(packet, DropReason::NoClass, drops);
+            }
+            self.backlog.add(packet.length);
             let (first, second) = memory::split(packet);
             return self.place_best_effort(now, first, second, drops);
         }
+        self.backlog.add(packet.length);
         let deadline = now.saturating_add(class.deadline);
         let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
         Some(Place(place << 1))
@@ -339,6 +375,7 @@ impl Scheduler for Edf {
             + self.best_effort.order.footprint()
             + deadlines
             + self.classes.capacity() * size_of::<Class>()
+            + self.roll.footprint()
     }
 
     fn explain(&self) -> Option<&dyn Explain> {

@@ -12,8 +12,9 @@ const BEST_EFFORT: u64 = 1 << 32;
 impl Edf {
     /// The relative deadline of a packet; `None` if it is best effort.
     fn relative_deadline(&self, packet: &Packet) -> Option<Nanos> {
-        let deadline = self.classes.get(packet.class.index())?.deadline;
-        (!packet.demoted && deadline < Nanos::MAX).then_some(deadline)
+        let queue = self.classes.get(packet.class.index())?.queue;
+        let is_promised = !packet.demoted && queue != super::join::BEST_EFFORT;
+        is_promised.then(|| self.roll.relative_deadline(queue as usize))
     }
 }
 

@@ -1,6 +1,7 @@
 //! EDF and its best-effort deadlines against their definitions.
 
 mod deadlines;
+mod join;
 mod lines;
 mod reference;
 mod schedule;
