@@ -116,7 +116,7 @@ pub struct EdfStreams {
     prepared: Option<Deadlines>,
     /// Whether best effort goes without the deadlines that it should have.
     is_in_background: bool,
-    /// Only of tests.
+    #[cfg(test)]
     fault: Option<Fault>,
 }
 
@@ -181,6 +181,7 @@ impl EdfStreams {
             changes: 0,
             prepared: None,
             is_in_background: unpromised == Unpromised::Exact,
+            #[cfg(test)]
             fault: None,
         };
         if let Some(prepared) = streams.residual().and_then(Residual::prepare) {
@@ -337,8 +338,14 @@ impl EdfStreams {
         System { max_packet: self.link.max_packet, ..self.book.system() }
     }
 
+    #[cfg(test)]
     fn has_fault(&self, fault: Fault) -> bool {
         self.fault == Some(fault)
+    }
+
+    #[cfg(not(test))]
+    fn has_fault(&self, _: Fault) -> bool {
+        false
     }
 
     /// Enters a contract in the book.

@@ -264,7 +264,6 @@ proptest! {
 fn finds(unpromised: Unpromised, fault: Fault) {
     let is_broken = |seed: &u64| lateness(*seed, unpromised, Some(fault)).is_some();
     let broken = (0..60).filter(is_broken).count();
-    std::eprintln!("{unpromised:?} {fault:?} {broken}");
     assert!(broken > 3, "{unpromised:?} with {fault:?}: {broken}");
 }
 
