@@ -492,9 +492,8 @@ impl Base {
     }
 }
 
-/// What each class of a plan that is admitted is promised for as long as it stays: the delay that it
-/// asks for. Today's bound may be shorter, and later reservations may raise it. Or why the plan is
-/// not admitted.
+/// What each class is promised for as long as it stays, if the plan is admitted: the delay that it
+/// asks for. Today's bound may be shorter, and later reservations may raise it. Else why not.
 fn promises(plan: &Plan) -> Result<Vec<Option<Nanos>>, Vec<Reason>> {
     if plan.network.is_some() {
         return way::promises(plan);

@@ -13,6 +13,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::edit::ClassKeys;
 use laxity_plan::model::{Hop, Network};
+use laxity_plan::network::NetworkPlan;
 
 use super::{Base, Contract, NoRoom, Offer, RequestError};
 use crate::network::{FramesProof, NetworkProof, nodes};
@@ -52,7 +53,7 @@ impl Base {
         }
         let class = &plan.classes[0];
         let (beside, _) = self.plan(others, false)?;
-        let book = beside.network_plan().and_then(|on| on.path_book());
+        let book = beside.network_plan().and_then(NetworkPlan::path_book);
         let flow = plan.flow(class);
         let fastest = || {
             let [from, to] = ends(network, path)?;

@@ -84,8 +84,8 @@ impl NetworkPlan<'_> {
 }
 
 impl Plan {
-    /// What a class sends, as EDF's test takes it; its deadline is that from end to end, or else its
-    /// own. `None` for a class of which nothing is known.
+    /// What a class sends, as EDF's test takes it. Its deadline is that from end to end, or else
+    /// its own. `None` if the plan does not say what it sends.
     pub fn flow(&self, class: &Class) -> Option<RealTime> {
         let arrival = self.contract(class)?;
         let buckets = arrival.iter().map(|line| line.bucket);

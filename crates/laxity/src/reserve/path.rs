@@ -1,22 +1,21 @@
 //! Reservations along paths of a network whose links serve by deadline.
 //!
-//! A flow asks for a delay D from end to end. It gets a deadline d_i on each link i of its path, and
-//! is held in front of each link but the first until it keeps to its arrival curve again.
+//! A flow asks for a delay D from end to end. It gets a deadline d_i on each link i of its path. In
+//! front of each link but the first it is held until it keeps to its arrival curve again.
 //!
-//! **Theorem.** If every link passes the exact test of EDF with the arrival curves with which flows
-//! enter the network, no packet takes longer than the sum of d_i and of the propagation delays.
+//! **Theorem.** Let every link pass the exact test of EDF with the arrival curves with which flows
+//! enter the network. Then no packet takes longer than all d_i and the propagation delays together.
 //!
-//! *Proof.* What comes out of a regulator keeps to the arrival curve, so on each link the test holds
-//! and no packet takes longer than d_i there. A packet that takes all of d_i and of the propagation
-//! delay waits for no regulator, and one that is early waits no longer than that: a regulator behind
-//! a server that keeps the order of a flow does not add to its longest delay (Le Boudec, Thiran
-//! 2001, theorem 1.5.2). ∎
+//! *Proof.* What comes out of a regulator keeps to the arrival curve. So the test holds on each
+//! link, and no packet takes longer than d_i there. A regulator behind a server that keeps the
+//! order of a flow does not add to its longest delay: a packet that took that delay is not held,
+//! and an early one is held no longer (Le Boudec, Thiran 2001, theorem 1.5.2). ∎
 //!
 //! So no link depends on another one. Let m_i be the shortest deadline that link i admits.
 //!
-//! **Corollary.** There is a split of D if and only if the sum of m_i and of the propagation delays
-//! is at most D, because a longer deadline never hurts on a link. And the path with the least such
-//! sum is a shortest path.
+//! **Corollary.** D can be split if and only if all m_i and the propagation delays together are at
+//! most D, because a longer deadline never hurts on a link. The path with the least such sum is a
+//! shortest path.
 //!
 //! What is left of D is [split](Split) over the links. Nagarajan, Kurose and Towsley (1993) compare
 //! an even split with one by load.
@@ -297,9 +296,9 @@ impl PathBook {
 
     /// The delay from end to end with deadlines on links.
     fn within(&self, path: &[LinkId], deadlines: &[Option<Nanos>]) -> Option<Nanos> {
-        let hops = path.iter().zip(deadlines);
-        hops.fold(Some(Nanos::ZERO), |sum, (link, deadline)| {
-            Some(sum?.saturating_add((*deadline)?).saturating_add(self.link(*link).delay))
+        let mut hops = path.iter().zip(deadlines);
+        hops.try_fold(Nanos::ZERO, |sum, (link, deadline)| {
+            Some(sum.saturating_add((*deadline)?).saturating_add(self.link(*link).delay))
         })
     }
 

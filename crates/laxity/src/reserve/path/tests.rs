@@ -122,8 +122,8 @@ fn with(flow: &RealTime, deadline: Nanos) -> RealTime {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(rounds(128, 40_000)))]
 
-    /// A flow is admitted if and only if the shortest deadlines of all links leave time for it; what
-    /// is promised adds up to what was asked for, and every link passes the test with it.
+    /// A flow is admitted if and only if the shortest deadlines of all links leave time for it.
+    /// What is promised adds up to what was asked for, and every link passes the test with it.
     #[test]
     fn answers_are_those_of_the_tests_of_all_links(
         links in links(),
