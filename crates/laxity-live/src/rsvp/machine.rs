@@ -1,5 +1,6 @@
 //! What a router of RSVP asks of this machine: routes of the kernel, and the running link.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::{AgentError, COUNTS};
 use crate::client::Client;
-use crate::reservations::{Answer, Order, Refused, Why, Wish, keys};
+use crate::reservations::{Answer, Order, Refused, Reservation, Stage, Why, Wish, keys};
 
 /// The kernel's routes and a link that reserves.
 #[derive(Debug)]
@@ -27,8 +28,13 @@ pub(super) struct Machine {
     link: Link,
     /// When the link was last asked what is left of it, and whether it answered.
     asked: Option<(Instant, bool)>,
+    /// The names of what is reserved.
+    names: BTreeMap<Flow, String>,
     told: Vec<String>,
 }
+
+/// How many names a flow may have.
+const NAMES: u32 = 9;
 
 impl Machine {
     pub(super) fn new(
@@ -53,6 +59,7 @@ impl Machine {
             interface: interface.index,
             link,
             asked: None,
+            names: BTreeMap::new(),
             told: Vec::new(),
         };
         if machine.client.status()?.promised.is_none() {
@@ -103,13 +110,51 @@ impl Machine {
         }
     }
 
-    /// The contract of a reservation of this name that is there already, as of an agent before.
-    fn is_as(&self, name: &str, class: &Map<String, Value>) -> bool {
+    /// The reservation of this name, as of an agent before, unless it has ended.
+    fn standing(&self, name: &str) -> Option<Reservation> {
         let Ok(Answer::Listed { reservations }) = self.client.order(&Order::List) else {
-            return false;
+            return None;
         };
-        let Ok(wanted) = keys(class) else { return false };
-        reservations.iter().any(|one| one.name == name && one.keys == wanted.to_string())
+        let mut reservations = reservations.into_iter();
+        reservations.find(|one| one.name == name && one.state != Stage::Leaving)
+    }
+
+    /// Reserves under the first name that is free. What has ended keeps its name as long as it is
+    /// felt.
+    fn reserve_anew(
+        &mut self,
+        flow: &Flow,
+        class: &Map<String, Value>,
+        lasts: Nanos,
+    ) -> Result<(), Refused> {
+        let for_ns = Some(lasts.0);
+        let mut answer = Ok(());
+        for number in 1..=NAMES {
+            let name = if number == 1 { flow.to_string() } else { format!("{flow} {number}") };
+            let (from_ns, hold_ns, class) = (None, None, class.clone());
+            let wish = Wish { name: name.clone(), class: class.clone(), from_ns, for_ns, hold_ns };
+            answer = self.order(&Order::Reserve(Box::new(wish)));
+            if matches!(answer, Err(Refused { reason: Why::Exists, .. })) {
+                let Some(standing) = self.standing(&name) else { continue };
+                let is_alike = keys(&class).is_ok_and(|keys| keys.to_string() == standing.keys);
+                if !is_alike {
+                    answer = self.order(&Order::Change { name: name.clone(), class });
+                }
+                if is_alike || answer.is_ok() {
+                    answer = self.order(&Order::Renew { name: name.clone(), for_ns });
+                }
+            }
+            if answer.is_ok() {
+                self.names.insert(*flow, name);
+            }
+            break;
+        }
+        answer
+    }
+
+    /// The name of what is reserved for a flow.
+    fn name(&self, flow: &Flow) -> String {
+        self.names.get(flow).cloned().unwrap_or_else(|| flow.to_string())
     }
 
     fn answer(
@@ -145,28 +190,12 @@ impl Host for Machine {
     }
 
     fn reserve(&mut self, flow: &Flow, contract: &Contract, lasts: Nanos) -> Result<(), Refusal> {
-        let (name, class) = (flow.to_string(), class(flow, contract));
-        let wish = Wish {
-            name: name.clone(),
-            class: class.clone(),
-            from_ns: None,
-            for_ns: Some(lasts.0),
-            hold_ns: None,
-        };
-        let answer = match self.order(&Order::Reserve(Box::new(wish))) {
-            Err(Refused { reason: Why::Exists, .. }) if self.is_as(&name, &class) => {
-                self.order(&Order::Renew { name, for_ns: Some(lasts.0) })
-            }
-            Err(Refused { reason: Why::Exists, .. }) => {
-                return self.change(flow, contract, lasts);
-            }
-            answer => answer,
-        };
+        let answer = self.reserve_anew(flow, &class(flow, contract), lasts);
         self.answer(flow, contract, answer)
     }
 
     fn change(&mut self, flow: &Flow, contract: &Contract, lasts: Nanos) -> Result<(), Refusal> {
-        let name = flow.to_string();
+        let name = self.name(flow);
         let order = Order::Change { name: name.clone(), class: class(flow, contract) };
         let answer = self.order(&order);
         let renewed = || Order::Renew { name, for_ns: Some(lasts.0) };
@@ -175,12 +204,12 @@ impl Host for Machine {
     }
 
     fn renew(&mut self, flow: &Flow, lasts: Nanos) -> bool {
-        let order = Order::Renew { name: flow.to_string(), for_ns: Some(lasts.0) };
+        let order = Order::Renew { name: self.name(flow), for_ns: Some(lasts.0) };
         self.order(&order).is_ok()
     }
 
     fn release(&mut self, flow: &Flow) {
-        let name = flow.to_string();
+        let name = self.names.remove(flow).unwrap_or_else(|| flow.to_string());
         // A lease that has ended has nothing left to release.
         let _ended = self.order(&Order::Release { name });
         self.told.push(format!("`{flow}` has ended"));

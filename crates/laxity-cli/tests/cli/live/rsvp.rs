@@ -26,6 +26,7 @@ const CLIENT: &str = include_str!("rsvp/client.py");
 /// Kinds of messages.
 const PATH: u64 = 1;
 const RESV: u64 = 2;
+const PATH_ERR: u64 = 3;
 const RESV_ERR: u64 = 4;
 const PATH_TEAR: u64 = 5;
 const RESV_TEAR: u64 = 6;
@@ -127,13 +128,15 @@ impl Lab {
         Some(Lab { folder, sender, receiver, running: [link, agent], _router: router })
     }
 
-    /// The names of what is reserved, or still is in the plan.
+    /// The flows that are reserved for.
     fn reserved(&self) -> BTreeSet<String> {
         let listed = self.folder.laxity(&["reservations", "--json", "--control", "control.sock"]);
         let listed: Value = serde_json::from_str(&listed.printed(0)).unwrap();
         let all = listed["reservations"].as_array().unwrap().iter();
         let active = all.filter(|one| one["state"] == "active");
-        active.map(|one| one["name"].as_str().unwrap().to_string()).collect()
+        // A flow has another name while what it had before is still felt.
+        let flow = |name: &str| name.split(' ').take(5).collect::<Vec<_>>().join(" ");
+        active.map(|one| flow(one["name"].as_str().unwrap())).collect()
     }
 
     /// The keys of the only reservation.
@@ -173,7 +176,8 @@ fn wireshark_understands(folder: &Folder, capture: &str) {
     };
     let text = String::from_utf8_lossy(&shown.stdout);
     assert!(text.contains("Resource ReserVation Protocol"), "{text}");
-    for wrong in ["Malformed", "Unknown", "Expert Info (Error", "Expert Info (Warning", "incorrect"]
+    for wrong in
+        ["Malformed", "Unknown object", "Expert Info (Error", "Expert Info (Warning", "incorrect"]
     {
         let lines = text.lines().filter(|line| line.contains(wrong));
         assert_eq!(lines.collect::<Vec<_>>(), [""; 0], "{text}");
@@ -181,13 +185,16 @@ fn wireshark_understands(folder: &Folder, capture: &str) {
 }
 
 /// The traffic of a call: 100 kB/s in bursts of 2000 bytes.
-const CALL: [f64; 5] = [100e3, 2000.0, 1e9, 100.0, 500.0];
+fn call() -> Value {
+    json!([100e3, 2000.0, 1e9, 100, 500])
+}
+
 const NAME: &str = "rsvp 17 10.0.1.2:4000 > 10.0.2.2:5000";
 
 /// An order about the call, in the words of the program.
 fn order(what: &str, more: Value) -> Value {
     let mut order = json!({
-        "do": what, "session": ["10.0.2.2", 17, 5000], "sender": ["10.0.1.2", 4000], "tspec": CALL,
+        "do": what, "session": ["10.0.2.2", 17, 5000], "sender": ["10.0.1.2", 4000], "tspec": call(),
         "refresh": 30_000,
     });
     let more = more.as_object().unwrap().clone();
@@ -208,16 +215,13 @@ fn resv(path: &Value, rate: f64, more: Value) -> Value {
 #[test]
 fn a_flow_is_reserved_for_by_rsvp_and_kept_in_time_beside_a_flood() {
     let Some(mut lab) = Lab::new("30s") else { return };
-    // A class above 191 that nobody knows goes on; one below 192 does not.
-    let extra = ["0008c8010000002a", "000890010000002b"];
-    lab.sender.send(order("path", json!({ "extra": extra })));
+    lab.sender.send(order("path", json!({})));
     let path = lab.receiver.hears(PATH);
     assert_eq!(path["from"], "10.0.1.2");
     assert_eq!(path["alert"], true);
     assert_eq!([&path["ttl"], &path["send_ttl"]], [63, 63]);
     assert_eq!(path["hop"][0], "10.0.2.1");
-    assert_eq!(path["tspec"], json!(CALL));
-    assert_eq!(path["others"], json!([[200, 1, "0000002a"]]));
+    assert_eq!(path["tspec"], call());
     // 1514 bytes take 606 us, and the process may be 1 ms late.
     assert_eq!(path["terms"], json!([2000, 1606, 2000, 1606]));
     assert_eq!([&path["hops"], &path["mtu"]], [1, 1500]);
@@ -234,9 +238,14 @@ fn a_flow_is_reserved_for_by_rsvp_and_kept_in_time_beside_a_flood() {
     assert_eq!(lab.reserved(), BTreeSet::from([NAME.to_string()]));
     // C / R + D, and the traffic with 14 bytes of Ethernet to 100 of IP.
     let keys = lab.keys();
-    for key in
-        ["\"11606000ns\"", "\"2280b\"", "\"912000bit\"", "\"570b\"", "\"9120000000bit\"", "\"514b\""]
-    {
+    for key in [
+        "\"11606000ns\"",
+        "\"2280b\"",
+        "\"912000bit\"",
+        "\"570b\"",
+        "\"9120000000bit\"",
+        "\"514b\"",
+    ] {
         assert!(keys.contains(key), "{key} in {keys}");
     }
 
@@ -244,11 +253,11 @@ fn a_flow_is_reserved_for_by_rsvp_and_kept_in_time_beside_a_flood() {
     let printed = lab.end();
     assert!(printed.contains("Every packet kept its bound"), "{printed}");
     let sent = printed.lines().find(|line| line.starts_with("rsvp 17")).unwrap();
-    assert!(sent.contains(" 200 "), "{printed}");
+    assert!(sent.contains(" 180 "), "{printed}");
     assert!(printed.contains(&format!("`{NAME}` has ended")), "{printed}");
 }
 
-/// 200 packets of the call, in bursts as large as it may, beside 30 Mbit/s.
+/// 180 packets of the call, in bursts, beside 26 Mbit/s.
 fn flood_and_call(lab: &Lab) {
     let bind = |host: &Host, at: &str| {
         let at: SocketAddr = at.parse().unwrap();
@@ -258,19 +267,24 @@ fn flood_and_call(lab: &Lab) {
     let flood = bind(&lab.sender, "10.0.1.2:4001");
     let heard = bind(&lab.receiver, "10.0.2.2:5000");
     heard.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    for _ in 0..50 {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..180 {
+                heard.recv(&mut [0; 500]).expect("every packet of the call comes");
+            }
+        });
         for _ in 0..60 {
-            let _full = flood.send_to(&[0; 1400], "10.0.2.2:6000");
+            for _ in 0..50 {
+                let _full = flood.send_to(&[0; 1400], "10.0.2.2:6000");
+            }
+            // 1500 of 2000 bytes of IP at once, for 2200 that are earned meanwhile. Headers take
+            // 28.
+            for _ in 0..3 {
+                call.send_to(&[0; 472], "10.0.2.2:5000").unwrap();
+            }
+            thread::sleep(Duration::from_millis(22));
         }
-        // Up to the bucket at once: 2000 bytes of IP in 20 ms at 100 kB/s. Headers take 28.
-        for _ in 0..4 {
-            call.send_to(&[0; 472], "10.0.2.2:5000").unwrap();
-        }
-        thread::sleep(Duration::from_millis(22));
-    }
-    for _ in 0..200 {
-        heard.recv(&mut [0; 500]).expect("every packet of the call comes");
-    }
+    });
 }
 
 #[test]
@@ -386,8 +400,14 @@ fn what_is_not_refreshed_ends_and_what_is_torn_down_too() {
 #[test]
 fn a_path_that_ends_takes_its_reservation_with_it_and_a_killed_agent_leaves_nothing() {
     let Some(mut lab) = Lab::new("1s") else { return };
-    lab.sender.send(order("path", json!({ "refresh": 200 })));
+    // A class above 191 that nobody knows goes on; one from 128 to 191 does not; for others the
+    // message is refused.
+    let extra = ["0008c8010000002a", "000890010000002b"];
+    lab.sender.send(order("path", json!({ "refresh": 200, "extra": extra })));
     let path = lab.receiver.hears(PATH);
+    assert_eq!(path["others"], json!([[200, 1, "0000002a"]]));
+    lab.sender.send(order("path", json!({ "extra": ["000840020000002c"] })));
+    assert_eq!(lab.sender.hears(PATH_ERR)["error"], json!(["10.0.1.1", 0, 13, 0x4002]));
     lab.receiver.send(resv(&path, 200e3, json!({})));
     lab.sender.hears(RESV);
     lab.receiver.hears(PATH_TEAR);
