@@ -7,12 +7,14 @@
 //! curve `β(t) = R max(0, t - C / R - D)`. This node advertises
 //!
 //! - C = b, the bucket of the sender;
-//! - D = the time of the link's largest packet, the link's latency, and what the operator adds.
+//! - D = the time of the link's largest packet, the link's latency, and the lateness of the process
+//!   that forwards.
 //!
 //! # Why a deadline implies it
 //!
 //! The flow's packets get the deadline `d = C / R + D`, rounded down, from their last bit in to
-//! their last bit out. *The node offers β.* All that has come by `t - d` has left by t. If
+//! their last bit out. (The link is asked for d less the lateness, which is added to what it keeps.)
+//! *The node offers β.* All that has come by `t - d` has left by t. If
 //! `t <= d`, then `β(t) = 0`. Let A be the arrivals and D the departures. Then
 //! `D(t) >= A(t - d) >= A(t - d) + β(d) >= inf_s A(s) + β(t - s)`, for `s = t - d`. ∎
 //!

@@ -64,8 +64,11 @@ pub struct Route {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a host fills it in")]
 pub struct Link {
-    /// D: how late a packet may be beside what its flow's rate makes it.
+    /// How late the link may be with a packet beside what its flow's rate makes it.
     pub delay: Nanos,
+    /// How much later than the link says a packet may leave, as it does if the process that
+    /// forwards is late. D is both; deadlines are without this.
+    pub lateness: Nanos,
     /// What may still be reserved, in bytes a second.
     pub bandwidth: f32,
     /// The largest packet of IP.

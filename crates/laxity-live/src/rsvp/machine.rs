@@ -48,10 +48,11 @@ impl Machine {
         }
         let LinkSpec { rate, overhead, max_packet, latency, stall, .. } = plan.link;
         let latency = latency.ok_or(AgentError::Unsure)?;
-        let times = [latency, stall, lateness];
+        let times = [latency, stall];
         let delay = times.into_iter().fold(rate.time_for(max_packet), Nanos::saturating_add);
         let has_header = interface.header == LinkHeader::Ethernet;
-        let link = Link { delay, bandwidth: 0.0, mtu: interface.mtu, has_header, overhead };
+        let link =
+            Link { delay, lateness, bandwidth: 0.0, mtu: interface.mtu, has_header, overhead };
         let routes = Routes::open()?;
         let mut machine = Machine {
             client,

@@ -180,7 +180,8 @@ impl Said {
 
     /// The terms of this hop, if its link takes reservations.
     pub(super) fn terms(&self) -> Option<Terms> {
-        self.route.link.map(|link| Terms::new(&self.tspec, link.delay))
+        let d = |link: Link| link.delay.saturating_add(link.lateness);
+        self.route.link.map(|link| Terms::new(&self.tspec, d(link)))
     }
 
     /// The terms of the nodes that the flow has come through, if it has come through any.

@@ -213,7 +213,9 @@ impl PathState {
             return Err(ErrorCode::Mtu);
         }
         let on_link = |packet| link.on_link(packet);
-        let contract = Contract::new(tspec, rspec, terms, said.upstream(), on_link)?;
+        let mut contract = Contract::new(tspec, rspec, terms, said.upstream(), on_link)?;
+        // What the link is not told of is left for when it is late.
+        contract.deadline = contract.deadline.saturating_sub(link.lateness);
         Ok(Asked { tspec: *tspec, rspec: *rspec, contract })
     }
 

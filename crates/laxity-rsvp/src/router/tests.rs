@@ -41,7 +41,8 @@ impl Machine {
 impl Host for Machine {
     fn route(&mut self, destination: Ipv4Addr) -> Option<Route> {
         let link = Link {
-            delay: Nanos(1_500_500),
+            delay: Nanos(1_000_500),
+            lateness: Nanos(500_000),
             bandwidth: 1e6,
             mtu: 1500,
             has_header: true,
@@ -237,8 +238,8 @@ fn a_reservation_goes_to_the_node_that_the_flow_comes_from_now() {
 fn of_the_slack_as_much_is_used_as_it_takes() {
     let (mut router, mut host) = (router(1), Machine::new(1));
     give(&mut router, 0, &path(flow(0), SENDER, Kind::Path), &mut host);
-    // C / R + D is 11.501 ms.
-    host.earliest = Nanos(15_000_500);
+    // C / R + D is 11.501 ms, of which 0.5 ms are for a link that is late.
+    host.earliest = Nanos(14_500_500);
     let out = give(&mut router, 0, &resv(flow(0), 2e5, 3_499, Kind::Resv), &mut host);
     assert_eq!((out[0].kind, out[0].error().map(|it| it.value)), (Kind::ResvErr, Some(1)));
     let out = give(&mut router, 0, &resv(flow(0), 2e5, 3_600, Kind::Resv), &mut host);
@@ -248,11 +249,11 @@ fn of_the_slack_as_much_is_used_as_it_takes() {
     // Asked for again, it is the same one.
     host.earliest = Nanos(0);
     assert_eq!(give(&mut router, 1, &resv(flow(0), 2e5, 3_600, Kind::Resv), &mut host), []);
-    assert_eq!(host.reserved[&flow(0)].deadline, Nanos(15_000_500));
+    assert_eq!(host.reserved[&flow(0)].deadline, Nanos(14_500_500));
     // Without slack it is another one, and there is room by now.
     let out = give(&mut router, 1, &resv(flow(0), 2e5, 0, Kind::Resv), &mut host);
     assert_eq!(kinds(&out), [Kind::Resv]);
-    assert_eq!(host.reserved[&flow(0)].deadline, Nanos(11_501_000));
+    assert_eq!(host.reserved[&flow(0)].deadline, Nanos(11_001_000));
 }
 
 #[test]

@@ -236,10 +236,10 @@ fn a_flow_is_reserved_for_by_rsvp_and_kept_in_time_beside_a_flood() {
     lab.sender.send(order("resv-conf", json!({ "to": "10.0.2.2", "rspec": [200e3, 0] })));
     assert_eq!(lab.receiver.hears(RESV_CONF)["confirm"], "10.0.2.2");
     assert_eq!(lab.reserved(), BTreeSet::from([NAME.to_string()]));
-    // C / R + D, and the traffic with 14 bytes of Ethernet to 100 of IP.
+    // C / R + D less the lateness, and the traffic with 14 bytes of Ethernet to 100 of IP.
     let keys = lab.keys();
     for key in [
-        "\"11606000ns\"",
+        "\"10606000ns\"",
         "\"2280b\"",
         "\"912000bit\"",
         "\"570b\"",
@@ -338,7 +338,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let passed_on = lab.sender.hears(RESV);
     let left = passed_on["rspec"][1].as_u64().unwrap();
     assert!((50_000..90_000).contains(&left), "{passed_on}");
-    let deadline = 1e6 * (2000.0 / 1e6 + 1606e-6) + (100_000 - left) as f64;
+    let deadline = 1e6 * (2000.0 / 1e6 + 606e-6) + (100_000 - left) as f64;
     let keys = lab.keys();
     let found: u64 = keys
         .lines()
