@@ -6,6 +6,7 @@ use std::path::Path;
 use laxity::units::Nanos;
 use laxity_exchange::cnc::{FailureCode, ListenerStatus, Requests, Status, Stream};
 use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
 use serde_json::Value;
 
 use crate::{CheckResult, Error, check};
@@ -25,13 +26,20 @@ pub struct StreamsResult {
 /// order, each if [`check`] admits the plan with it.
 ///
 /// # Errors
-/// If the plan is not admitted without them, or cannot have classes and sources added.
+/// If the plan is not admitted without them, cannot have classes and sources added, or is one of
+/// EDF, whose outputs have deadlines of their own.
 pub fn admit_streams(
     plan: &Plan,
     text: &str,
     folder: &Path,
     requests: Requests,
 ) -> Result<StreamsResult, Error> {
+    if matches!(plan.scheduler, SchedulerSpec::Edf(_)) {
+        return Err(Error::question(
+            "`edf` promises at every output what the class has as its `deadline` there, and streams have none: take \
+             tdp, fifo, priority, wfq or drr",
+        ));
+    }
     if !plan.sources.is_empty() && check(plan)?.admitted() != Some(true) {
         return Err(Error::question(
             "the plan is not admitted as it is, so no stream is: `laxity check` without --streams says why",
@@ -81,7 +89,7 @@ impl Network<'_> {
     fn hindrance(&self, stream: &Stream, is_new: bool) -> Option<FailureCode> {
         let has_jitter = stream.traffic.schedule.is_some_and(|it| it.jitter > Nanos::ZERO);
         // Frames that are reserved are as far apart as packets are said to come.
-        let is_framed = matches!(self.plan.scheduler, laxity_plan::model::SchedulerSpec::Tdp(_));
+        let is_framed = matches!(self.plan.scheduler, SchedulerSpec::Tdp(_));
         if !is_new {
             Some(FailureCode::StreamIdInUse)
         } else if stream.trees > 1 || is_framed && has_jitter {

@@ -24,7 +24,7 @@ between = ['n', 'c']
 /// Disciplines that prove something of a class with an arrival curve and a latency.
 const DISCIPLINES: [&str; 4] = [
     "kind = 'fifo'",
-    "kind = 'edf'",
+    "kind = 'drr'",
     "kind = 'wfq'",
     "kind = 'tdp', frame = '250us', frames = 32, guard = '124us'",
 ];
