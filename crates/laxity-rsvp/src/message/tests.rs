@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// The first flow of RFC 2210's formats: a reservation, byte by byte.
+/// A reservation, word by word.
 #[test]
 fn a_reservation_is_written_as_the_rfcs_draw_it() {
     let tspec = Tspec { rate: 1e6, bucket: 2.0, peak: f32::INFINITY, least: 64, most: 1500 };
