@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use laxity::units::Nanos;
-use laxity_api::exchange::cnc::{FailureCode, Requests};
+use laxity_api::exchange::cnc::{FailureCode, Requests, Status};
 use laxity_api::{CheckResult, Plan, StreamsResult, admit_streams, check};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -151,7 +151,7 @@ fn what_a_network_cannot_do_has_its_code() {
     let lonely = stream(4, 1, "a", &[], calm);
     let same = stream(2, 0, "m", &["c"], calm);
     let result = admit(&text, &[trees, long, first, urgent, lonely, same]);
-    let codes: Vec<_> = result.statuses.iter().map(|it| it.failure()).collect();
+    let codes: Vec<_> = result.statuses.iter().map(Status::failure).collect();
     use FailureCode::*;
     let expected = [
         Some(InsufficientResources),

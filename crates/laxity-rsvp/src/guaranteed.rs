@@ -13,8 +13,8 @@
 //! # Why a deadline implies it
 //!
 //! The flow's packets get the deadline `d = C / R + D`, rounded down, from their last bit in to
-//! their last bit out. (The link is asked for d less the lateness, which is added to what it keeps.)
-//! *The node offers β.* All that has come by `t - d` has left by t. If
+//! their last bit out. (The link is asked for d less the lateness, which comes on top of what it
+//! keeps.) *The node offers β.* All that has come by `t - d` has left by t. If
 //! `t <= d`, then `β(t) = 0`. Let A be the arrivals and D the departures. Then
 //! `D(t) >= A(t - d) >= A(t - d) + β(d) >= inf_s A(s) + β(t - s)`, for `s = t - d`. ∎
 //!
@@ -28,14 +28,14 @@
 //! within t is at most `b + r (t - d) <= R (t - D)` for `t >= d`, since `r <= R` and both are equal
 //! at most at `t = b / R + D`. So flows whose rates R add up to no more than the rate of the link
 //! fit under EDF, as they would fit under weighted fair queueing, if D covers the time of the
-//! largest packet and the latency of the link. (This is for flows that come from their senders; what
-//! comes through other nodes comes in larger bursts.) Georgiadis, Guérin, Peris and Sivarajan
+//! largest packet and the latency of the link. (This is for flows that come from their senders.
+//! What comes through other nodes comes in larger bursts.) Georgiadis, Guérin, Peris and Sivarajan
 //! (1996) map flows to deadlines, too, and reshape them at every node; nothing is reshaped here.
 //!
 //! # What arrives
 //!
 //! A flow that came through other nodes has been delayed by them and comes in larger bursts. They
-//! offer the curve `β_u` of R and the latency `T = C_sum / R + D_sum`, so what comes here is bounded
+//! offer the curve `β_u` of R and the latency `T = C_sum / R + D_sum`. So what comes here is bound
 //! by `α ⊘ β_u` for the sender's `α(t) = min(M + p t, b + r t)` (Le Boudec and Thiran 2001, Theorem
 //! 1.4.3). The supremum of `α(t + u) - R max(0, u - T)` is at `u = T`, or where α bends if that is
 //! later and `p > R`. This is [`Contract::buckets`].
@@ -165,7 +165,7 @@ impl Traffic {
         let longer = |bucket: u64, rate: u64| u128::from(bucket) + bytes_in(rate, latency);
         let sustained = (longer(self.bucket, self.rate), self.rate);
         let Some(peak) = self.peak else {
-            // The whole bucket at once, in front of which no rate helps.
+            // The whole bucket may come at once: no rate is below that.
             return vec![sustained];
         };
         if peak <= offered {

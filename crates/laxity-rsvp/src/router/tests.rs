@@ -238,7 +238,7 @@ fn a_reservation_goes_to_the_node_that_the_flow_comes_from_now() {
 fn of_the_slack_as_much_is_used_as_it_takes() {
     let (mut router, mut host) = (router(1), Machine::new(1));
     give(&mut router, 0, &path(flow(0), SENDER, Kind::Path), &mut host);
-    // C / R + D is 11.501 ms, of which 0.5 ms are for a link that is late.
+    // C / R + D is 11.501 ms. The link is asked for 0.5 ms less, as it may be late.
     host.earliest = Nanos(14_500_500);
     let out = give(&mut router, 0, &resv(flow(0), 2e5, 3_499, Kind::Resv), &mut host);
     assert_eq!((out[0].kind, out[0].error().map(|it| it.value)), (Kind::ResvErr, Some(1)));
