@@ -10,6 +10,7 @@
 //! | [`check()`] | a plan | [`CheckResult`]: what is proved of it |
 //! | [`is_admitted`] | the same | whether it is admitted, alone |
 //! | [`breakdown()`](breakdown::breakdown) | a plan, classes, [`Traffic`] | [what their bounds are made of](breakdown::Breakdowns), and how much of it packets use |
+//! | [`admit_streams`] | a network, streams that are asked for | the status of each, and the plan with those that are admitted |
 //! | [`limits()`] | a network | what each link and class could be for everything to hold |
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
@@ -72,6 +73,7 @@ mod repeat;
 mod result;
 mod run;
 mod seeds;
+mod streams;
 pub mod sweep;
 mod traffic;
 pub mod tune;
@@ -107,5 +109,6 @@ pub use repeat::{Difference, RepeatError, Repetition, WireRepetition, repeat, re
 pub use result::{Comparison, RunResult};
 pub use run::{choices, run, run_compared};
 pub use seeds::over_seeds;
+pub use streams::{StreamsResult, admit_streams};
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};
 pub use worst::{DEFAULT_PACKETS, Effort, WorstCases, worst_case};

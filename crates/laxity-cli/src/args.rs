@@ -33,7 +33,7 @@ pub(crate) use import::{ImportFrom, ImportTc};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
     Apply, Emulate, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Release,
-    Reservations, Reserve, Running, Status, Watch,
+    Reservations, Reserve, Rsvp, Running, Status, Watch,
 };
 pub(crate) use new::{New, matter};
 pub(crate) use replay::Replay;

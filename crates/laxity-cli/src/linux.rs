@@ -13,6 +13,7 @@ mod reload;
 mod report;
 mod reserve;
 mod routers;
+mod rsvp;
 mod status;
 mod top;
 mod watch;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: &LinuxCommand) -> Result<Promises, Failure> {
         LinuxCommand::Reserve(arguments) => reserve::reserve(arguments),
         LinuxCommand::Release(arguments) => reserve::release(arguments),
         LinuxCommand::Reservations(arguments) => reserve::list(arguments),
+        LinuxCommand::Rsvp(arguments) => rsvp::run(arguments),
         LinuxCommand::Top(top) => top::run(&top.instance),
         LinuxCommand::Watch(watch) => watch::run(watch),
     }

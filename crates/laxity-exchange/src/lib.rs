@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | [`Format::Saihu`] | Saihu (Tsai, Tabatabaee, Plassart, Le Boudec 2023), and through it xTFA, Panco and DNC | output ports with service curves, and flows, as JSON |
 //! | [`Format::Wopanet`] | WoPANets (Mifdaoui, Leydier 2017), xTFA, Saihu | stations, switches and links, and flows, as XML |
+//! | [`cnc`] | IEEE 802.1Qcc | streams that users ask a network for, as JSON by its YANG |
 //! | [`libreqos`] | LibreQoS | a tree of nodes as JSON, and circuits with their rates as CSV; for H-FSC |
 //! | [`router`] | cake, sqm-scripts, qosify, QoSmate | the shaper of an access link |
 //! | [`tsnkit`] | tsnkit (Xue et al. 2024) | streams and links, as two CSV files; for time-driven priority |
@@ -13,6 +14,7 @@
 //! said in another way, or only matters to the tool, is told in notes.
 #![deny(missing_docs)]
 
+pub mod cnc;
 mod error;
 mod from_plan;
 pub mod libreqos;

@@ -52,6 +52,8 @@
 //! | [`ping`] | echoes of ICMP from hosts that answer probes |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
 //! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
+//! | [`route`] | where packets to an address leave |
+//! | [`rsvp`] | messages of RSVP, also those that only pass |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
 //! | [`host`] | names of machines |
 //! | [`child`] | programs that are started |
@@ -90,6 +92,8 @@ mod netlink;
 pub mod packet;
 pub mod ping;
 pub mod priority;
+pub mod route;
+pub mod rsvp;
 pub mod rtnetlink;
 pub mod sandbox;
 mod seccomp;

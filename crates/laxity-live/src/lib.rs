@@ -17,6 +17,7 @@
 //! | [`daemon`] | either as a process |
 //! | [`process`] | signals, privileges, reloads, interfaces that come and go |
 //! | [`reservations`] | classes that come and go while a link is forwarded over |
+//! | [`rsvp`] | reservations by RSVP, for a router whose link is forwarded over |
 //! | [`mod@file`] | ledgers, captures and reports |
 //! | [`archive`] | the last hour, day and week in a file of fixed size |
 //! | [`status`] | what is shown of it all |
@@ -46,6 +47,7 @@ pub mod metrics;
 pub mod process;
 pub mod reservations;
 pub mod routers;
+pub mod rsvp;
 pub mod server;
 pub mod status;
 pub mod watch;

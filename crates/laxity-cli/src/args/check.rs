@@ -16,8 +16,10 @@ Examples: laxity check examples/home-uplink.toml
           laxity check examples/gateway.toml --for linux --offload off
           laxity check examples/two-hops.toml --worst-case --out out/worst
           laxity run examples/two-hops.toml --arrivals out/worst/CLASS.csv
+          laxity check examples/time-frames.toml --streams examples/time-frames-streams.json --json
 
-The last command runs traffic that the one before has found.")]
+The command with --arrivals runs traffic that the one before has found. With --streams it exits with 1 if any
+listener fails.")]
 pub(crate) struct Check {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
@@ -59,6 +61,14 @@ pub(crate) struct Check {
     /// Write what was found here: report.html, and the packets of each class and path as a CSV.
     #[arg(long, value_name = "DIR", requires = "worst_case")]
     pub out: Option<PathBuf>,
+    /// Admit the streams in this file one after another, by IEEE 802.1Qcc: JSON of the YANG module
+    /// ieee802-dot1q-cnc-config. With --json the answer is the same document with their status.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scheduler", "explain", "exact", "target", "limits", "worst_case"])]
+    pub streams: Option<PathBuf>,
+    /// Write the plan with the streams that are admitted into this file, which must not be there
+    /// yet.
+    #[arg(long, value_name = "PLAN", requires = "streams")]
+    pub write: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

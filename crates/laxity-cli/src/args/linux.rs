@@ -7,6 +7,7 @@ mod emulate;
 mod import;
 mod live;
 mod reserve;
+mod rsvp;
 mod watch;
 
 use clap::Subcommand;
@@ -18,6 +19,7 @@ pub(crate) use emulate::Emulate;
 pub(crate) use import::ImportKernel;
 pub(crate) use live::{FrameBackend, Live, Running};
 pub(crate) use reserve::{Release, Reservations, Reserve};
+pub(crate) use rsvp::Rsvp;
 pub(crate) use watch::Watch;
 
 /// Commands of Linux.
@@ -39,6 +41,8 @@ pub(crate) enum LinuxCommand {
     Release(Release),
     /// List what is reserved on a running link.
     Reservations(Reservations),
+    /// Take reservations by RSVP at a router, for a running link.
+    Rsvp(Rsvp),
     /// Watch classes on a link: rates, queues, delays beside bounds.
     Top(Top),
     /// Measure any shaper from outside, beside a plan's bounds.

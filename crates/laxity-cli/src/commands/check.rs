@@ -1,5 +1,7 @@
 //! `laxity check`: what a plan promises, proved, and on request what happens at the worst.
 
+mod streams;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -21,6 +23,9 @@ use crate::{Promises, input, progress, show, traffic};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
+    if let Some(file) = &arguments.streams {
+        return streams::run(arguments, file);
+    }
     let plan = input::plan_for(&arguments.plan, None, &traffic::kinds(&arguments.scheduler))?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     if arguments.target == Some(Target::Linux) {

@@ -7,6 +7,7 @@ pub(crate) mod link;
 mod orders;
 mod programs;
 mod reserve;
+mod rsvp;
 mod soak;
 mod threads;
 

@@ -46,6 +46,7 @@ mod sight;
 mod signals;
 mod stdin;
 mod stories;
+mod streams;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;

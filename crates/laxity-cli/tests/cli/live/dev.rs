@@ -658,7 +658,7 @@ fn marks_are_refused_where_they_are_not_seen() {
     assert!(said.contains("class `marked` tests `mark`") && said.contains("--dev alone"), "{said}");
 }
 
-fn namespace() -> Namespace {
+pub(super) fn namespace() -> Namespace {
     let namespace = Namespace::new().unwrap();
     // Addresses of IPv6 are used at once.
     for all in ["all", "default"] {
@@ -667,7 +667,7 @@ fn namespace() -> Namespace {
     namespace
 }
 
-fn set(within: &Namespace, setting: &str, value: &str) {
+pub(super) fn set(within: &Namespace, setting: &str, value: &str) {
     let path = format!("/proc/sys/net/{setting}");
     within.run(|| std::fs::write(path, value)).unwrap().unwrap();
 }
@@ -689,7 +689,7 @@ fn give(to: &Namespace, interface: &str, v4: &str, v6: &str) {
 }
 
 /// Runs a command there, and returns what it printed.
-fn run(within: &Namespace, command: &str) -> String {
+pub(super) fn run(within: &Namespace, command: &str) -> String {
     let mut words = command.split(' ');
     let mut program = Command::new(words.next().unwrap());
     let output = within.run(|| program.args(words).output()).unwrap().unwrap();
@@ -698,12 +698,12 @@ fn run(within: &Namespace, command: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn is_installed(program: &str) -> bool {
+pub(super) fn is_installed(program: &str) -> bool {
     Command::new(program).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
 /// Whether programs may be attached: root outside of user namespaces.
-fn is_able() -> bool {
+pub(super) fn is_able() -> bool {
     let is_outside = std::fs::read_to_string("/proc/self/uid_map")
         .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
     is_outside && Namespace::new().is_ok()
