@@ -8,8 +8,11 @@ use laxity_api::{Plan, Traffic, run_calls, to_the_end};
 use proptest::prelude::*;
 
 /// A link's disciplines, and what a class of a call has beside its contract.
-const DISCIPLINES: [(&str, &str); 9] = [
+const DISCIPLINES: [(&str, &str); 13] = [
     ("kind = 'edf'", ""),
+    ("kind = 'edf', best-effort-order = 'fifo'", ""),
+    ("kind = 'edf', best-effort = 'two-line'", ""),
+    ("kind = 'edf', best-effort = 'total-bandwidth', best-effort-order = 'fifo'", ""),
     ("kind = 'edf', best-effort = 'background'", ""),
     ("kind = 'priority'", "level = LEVEL\n"),
     ("kind = 'wf2q'", "weight = WEIGHT\n"),
@@ -17,7 +20,8 @@ const DISCIPLINES: [(&str, &str); 9] = [
     ("kind = 'qfq'", "weight = WEIGHT\n"),
     ("kind = 'drr'", "weight = WEIGHT\n"),
     ("kind = 'hfsc'", ""),
-    ("kind = 'cake', diffserv = 'besteffort', isolation = 'flowblind'", ""),
+    ("kind = 'cake', diffserv = 'diffserv4', rtt = '1000s'", "dscp = 'EF'\n"),
+    ("kind = 'cake', diffserv = 'diffserv4', rtt = '1000s', isolation = 'flowblind'", "dscp = 'EF'\n"),
 ];
 
 /// Calls of one kind.
@@ -64,8 +68,9 @@ fn plan(discipline: usize, [flood, window]: [u64; 2], requests: &[Calls]) -> Str
              burst = {{ exponential = '40ms' }}\nspacing = {{ exponential = '10ms' }}\n"
         );
     }
+    let bulk = if scheduler.contains("cake") { "dscp = 'CS1'\n" } else { "" };
     text + &format!(
-        "[class.rest]\n[[source]]\nclass = 'rest'\nmodel = 'backlogged'\nwindow = {window}\n\
+        "[class.rest]\n{bulk}[[source]]\nclass = 'rest'\nmodel = 'backlogged'\nwindow = {window}\n\
          packet = '{flood}b'\n"
     )
 }

@@ -111,7 +111,8 @@ pub struct Change {
     /// The calls that last, and those that have ended and are still felt: positions in
     /// [`granted`](Calls::granted).
     pub present: Box<[u32]>,
-    /// Whether some have ended and are still felt.
+    /// Whether some begin soon, or have ended and are still felt, so that best effort is to have no
+    /// deadlines.
     pub is_settling: bool,
 }
 
@@ -262,8 +263,9 @@ impl Exchange<'_> {
         match bookings.request(now, number, request, period, None, test) {
             Ok(()) => {
                 calls.settles &= test.settles;
-                let until = now.saturating_add(holding);
-                let call = Call { request, from: now, until };
+                let from = bookings.get(&number).map_or(now, |booking| booking.period().from);
+                let until = from.saturating_add(holding);
+                let call = Call { request, from, until };
                 calls.granted.push(GrantedCall { call, bound: test.last[request] });
                 ends.push(Reverse((until, number)));
                 active[request] += 1;
@@ -279,9 +281,9 @@ impl Exchange<'_> {
     /// Notes what occupies the link, if that has changed.
     fn note(&mut self, now: Nanos) -> Result<(), CallsError> {
         let states = self.bookings.iter().filter_map(|(call, one)| Some((*call, one.state(now)?)));
-        let states: Vec<_> = states.collect();
-        let is_settling = states.iter().any(|(_, state)| *state == State::Leaving);
-        let present: Box<[u32]> = states.into_iter().map(|(call, _)| call as u32).collect();
+        let present = states.filter(|(_, state)| *state != State::Ahead);
+        let present: Box<[u32]> = present.map(|(call, _)| call as u32).collect();
+        let is_settling = self.bookings.is_settling(now);
         let change = Change { at: now, present, is_settling };
         let is_same = |last: &Change| {
             last.present == change.present && last.is_settling == change.is_settling

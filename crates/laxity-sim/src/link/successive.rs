@@ -23,8 +23,9 @@ pub struct Change {
 
 /// A scheduler that follows one plan after another while packets are queued.
 ///
-/// It hands over as a live link does that reads its plan again: the next scheduler gets what is
-/// queued at the times of its arrival, in that order, and what is remembered of queues. A packet
+/// It hands over as a live link does that reads its plan again: the next scheduler [takes
+/// over](Scheduler::take_over) what is queued, in the order of its arrival, and what is remembered
+/// of queues. A packet
 /// that arrives in a class that the plan of its time does not have is dropped.
 pub struct Successive<C: Iterator<Item = Change>> {
     current: Change,
@@ -48,11 +49,11 @@ impl<C: Iterator<Item = Change>> Successive<C> {
         while let Some(next) = self.next.take_if(|next| next.at <= now) {
             self.next = self.changes.next();
             let before = std::mem::replace(&mut self.current, next);
-            self.hand_over(&before, drops);
+            self.hand_over(now, &before, drops);
         }
     }
 
-    fn hand_over(&mut self, before: &Change, drops: &mut dyn DropSink) {
+    fn hand_over(&mut self, now: Nanos, before: &Change, drops: &mut dyn DropSink) {
         let Successive { current, held, .. } = self;
         let mut memories = Vec::new();
         let mut kept = Vec::new();
@@ -69,7 +70,7 @@ impl<C: Iterator<Item = Change>> Successive<C> {
                 Some(class) => {
                     let packet = Packet { class, handle, ..packet };
                     let drops = &mut Held { held, classes: &current.classes, drops };
-                    current.scheduler.take_over(packet.arrival, packet, drops);
+                    current.scheduler.take_over(now, packet, drops);
                 }
                 None => {
                     held.remove(&handle);

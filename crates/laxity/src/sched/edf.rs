@@ -48,6 +48,8 @@ pub struct Edf {
     best_effort: BestEffort,
     late: Late,
     backlog: Backlog,
+    /// The latest arrival of what was taken over.
+    taken_over: Nanos,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,8 @@ pub struct BestEffort {
     by_arrival: bool,
     assign: Assign,
     head: Option<Head>,
+    /// Deadlines count from here at the earliest: what was taken over then had come before.
+    since: Nanos,
 }
 
 struct Head {
@@ -95,13 +99,13 @@ impl BestEffort {
     /// arrival.
     pub fn by_arrival(assign: Assign) -> Self {
         let order = Box::new(super::Fifo::new());
-        BestEffort { order, by_arrival: true, assign, head: None }
+        BestEffort { order, by_arrival: true, assign, head: None, since: Nanos::ZERO }
     }
 
     /// Best-effort packets in the order of another scheduler. A packet's deadline counts from when
     /// it comes to the head of that order: only then is its place in the sequence known.
     pub fn ordered_by(order: Box<dyn Withdraw + Send>, assign: Assign) -> Self {
-        BestEffort { order, by_arrival: false, assign, head: None }
+        BestEffort { order, by_arrival: false, assign, head: None, since: Nanos::ZERO }
     }
 
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
@@ -132,7 +136,7 @@ impl BestEffort {
     /// Brings the next packet to the head and gives it its deadline.
     fn promote(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         self.head = self.order.dequeue(now, drops).map(|Dispatch { packet, .. }| {
-            let since = if self.by_arrival { packet.arrival } else { now };
+            let since = if self.by_arrival { packet.arrival.max(self.since) } else { now };
             let deadline = match &mut self.assign {
                 Assign::Background => None,
                 #[cfg(feature = "admission")]
@@ -171,6 +175,7 @@ impl Edf {
             best_effort,
             late: Late::Send,
             backlog: Backlog::default(),
+            taken_over: Nanos::ZERO,
         }
     }
 
@@ -261,6 +266,17 @@ impl Edf {
 }
 
 impl Withdraw for Edf {
+    /// Real-time packets are due as they were. Deadlines of best effort count from now, so that in
+    /// any time it demands no more than its curve.
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        self.taken_over = self.taken_over.max(packet.arrival);
+        self.best_effort.since = now;
+        let class = self.classes.get(packet.class.index());
+        let is_real_time = class.is_some_and(|class| class.deadline < Nanos::MAX);
+        let since = if is_real_time && !packet.demoted { self.taken_over } else { now };
+        self.place(since, packet, drops)
+    }
+
     #[inline(always)]
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(&class) = self.classes.get(packet.class.index()) else {

@@ -41,6 +41,10 @@ impl Admission<usize> for Test<'_> {
         (self.last, self.settles) = (bounds, settling.is_some());
         Ok(settling)
     }
+
+    fn waits(&self) -> bool {
+        self.plan.with_calls(&[]).plan.newcomers_wait()
+    }
 }
 
 impl<'a> Test<'a> {
