@@ -4,6 +4,7 @@
 //! and a simulation gets one plan after another.
 
 mod admission;
+mod stage;
 mod summary;
 
 #[cfg(test)]
@@ -24,6 +25,7 @@ use super::Book;
 use crate::Reason;
 use admission::Test;
 
+pub use stage::Stage;
 pub use summary::{CallsSummary, RequestSummary, SentSummary};
 
 /// Calls ask with numbers that sources do not draw.
@@ -153,6 +155,24 @@ pub enum CallsError {
     Dist(#[from] DistError),
 }
 
+/// The time between two contracts. Nothing is proved by other rules than those of the plan: they
+/// show what these are good for.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever tries others")]
+pub struct Rules {
+    /// Whether newcomers [wait](Plan::newcomers_wait).
+    pub wait: bool,
+    /// How long what has ended is felt, by the [settling time](Plan::settling_time).
+    pub felt: fn(&Plan, Option<Nanos>) -> Option<Nanos>,
+}
+
+impl Rules {
+    /// Those of a plan.
+    pub fn new(plan: &Plan) -> Rules {
+        Rules { wait: plan.with_calls(&[]).plan.newcomers_wait(), felt: |_, settling| settling }
+    }
+}
+
 const MOST_CALLS: usize = 1_000_000;
 
 /// The most calls that all changes name together: what is there at each is kept.
@@ -165,13 +185,26 @@ impl Calls {
     /// # Errors
     /// If the plan has no requests, or is refused without any call, or too many ask.
     pub fn draw(plan: &Plan, duration: Nanos, seed: u64) -> Result<Calls, CallsError> {
+        Calls::draw_by(plan, duration, seed, Rules::new(plan))
+    }
+
+    /// The same by other rules for the time between two contracts.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn draw_by(
+        plan: &Plan,
+        duration: Nanos,
+        seed: u64,
+        rules: Rules,
+    ) -> Result<Calls, CallsError> {
         if plan.requests.is_empty() {
             return Err(CallsError::None);
         }
         if let SchedulerSpec::Dwcs(_) = plan.scheduler {
             return Err(CallsError::Windows);
         }
-        let mut test = Test::new(plan);
+        let mut test = Test::new(plan, rules);
         test.fits(vec![0; plan.requests.len()]).map_err(CallsError::Refused)?;
         let requests = (0..plan.requests.len()).map(|request| test.request(request)).collect();
         let calls = Calls {

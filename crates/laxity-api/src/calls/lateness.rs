@@ -17,11 +17,10 @@ use std::sync::Arc;
 
 use laxity::packet::{ClassId, Packet};
 use laxity::units::Nanos;
+use laxity_answers::reservations::calls::Stage;
 use laxity_plan::Plan;
 use laxity_plan::discipline::{Aftermath, Growth};
 use laxity_sim::record::{Fate, Record};
-
-use super::Stage;
 
 /// How late each class may be.
 pub(super) struct Lateness {
