@@ -153,11 +153,11 @@ impl Observer for Tally {
 
     fn record(&mut self, record: &Record) {
         let packet = &record.packet;
-        let allowance = self.lateness.left(record);
+        let (number, promised) = self.classes[packet.class.index()];
+        let allowance = self.lateness.left(record, promised);
         if packet.arrival < self.measured_from {
             return;
         }
-        let (number, promised) = self.classes[packet.class.index()];
         let count = &mut self.counts[number];
         count.promised = count.promised.max(promised);
         match record.fate {

@@ -4,10 +4,15 @@
 //! them: they wait for the same packets in the same order. There is no lateness.
 //!
 //! Where classes are isolated, a scheduler that takes over what is queued serves it as a burst that
-//! has come at once. Let the oldest packet of a class have waited for g by then. Since its arrival
-//! the class has sent no more than its contract, and it is served by its service curve from g
-//! later on. So its packets take at most g longer, until its queue is empty once. A class that
-//! begins has nothing queued, and takes no longer at all. Under CAKE this is said of tins.
+//! has come at once, at time T. Let the packets of a class that were queued at T and that have come
+//! since, up to one packet, have x bytes, and let the service of the class reach x within t. Then
+//! that packet leaves by T + t, or it is no later than promised. For a class that begins at T or
+//! later, T + t is no later than promised, either, because it keeps to its contract. Where the
+//! oldest packet of a class has waited for g at T, T + t is at most g later than promised: since
+//! that packet's arrival the class has kept to its contract.
+//!
+//! In a tin of CAKE packets of several classes take turns. What is said of the class is said of the
+//! tin there, until the tin is empty.
 //!
 //! Of other plans it is known that they promise what they would after being followed all along on a
 //! link that was late, until the link is idle.
@@ -15,8 +20,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use laxity::curve::{ceil_nanos, exact_bytes};
 use laxity::packet::{ClassId, Packet};
-use laxity::units::Nanos;
+use laxity::units::{Bytes, Nanos};
 use laxity_answers::reservations::calls::Stage;
 use laxity_plan::Plan;
 use laxity_plan::discipline::{Aftermath, Growth};
@@ -27,21 +33,45 @@ pub(super) struct Lateness {
     /// How many plans were followed.
     followed: usize,
     stage: Arc<Stage>,
+    /// When the last one was followed first.
+    since: Nanos,
+    scope: Scope,
     /// The classes of the plan that is followed, as they are outside.
     classes: HashMap<ClassId, Terms>,
     /// Classes by the queues that they wait for.
     groups: Vec<Group>,
-    /// What is queued of each class: when it arrived, by its number.
-    queued: HashMap<ClassId, BTreeMap<u64, Nanos>>,
-    /// Classes that are gone, and were late when they went.
+    /// What is queued of each class, by its number.
+    queued: HashMap<ClassId, BTreeMap<u64, Queued>>,
+    under_way: Option<(ClassId, Queued, Nanos)>,
+    /// Classes that are gone, and had packets queued that may be late.
     late: HashSet<ClassId>,
-    free_at: Nanos,
+}
+
+/// What a plan that follows another costs those who stay.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Nothing,
+    /// A class waits for its own packets.
+    Class,
+    /// It waits for those of a group.
+    Group,
 }
 
 /// What a class may be late by.
 struct Terms {
+    inside: ClassId,
     group: usize,
     growth: Growth,
+    /// What was queued of it and has come since the plan is followed, in bytes.
+    bytes: u64,
+}
+
+/// A packet that waits, and what of its class is to be served up to it, in bytes.
+#[derive(Clone, Copy)]
+struct Queued {
+    arrival: Nanos,
+    length: u32,
+    bytes: u64,
 }
 
 /// Classes that wait for one another.
@@ -59,11 +89,13 @@ impl Lateness {
         Lateness {
             followed: 0,
             stage,
+            since: Nanos::ZERO,
+            scope: Scope::Nothing,
             classes: HashMap::new(),
             groups: Vec::new(),
             queued: HashMap::new(),
+            under_way: None,
             late: HashSet::new(),
-            free_at: Nanos::ZERO,
         }
     }
 
@@ -75,72 +107,122 @@ impl Lateness {
         {
             self.followed += 1;
             let (followed, classes) = stage.followed(change);
-            self.change_to(change.at, &followed, &classes);
+            self.change_to(now, &followed, &classes);
         }
     }
 
-    fn change_to(&mut self, at: Nanos, plan: &Plan, classes: &HashMap<ClassId, ClassId>) {
-        for (outside, terms) in &self.classes {
-            let is_late = self.groups[terms.group].lost > Nanos::ZERO;
-            if is_late && !classes.contains_key(outside) && self.queued.contains_key(outside) {
-                self.late.insert(*outside);
-            }
-        }
+    fn change_to(&mut self, now: Nanos, plan: &Plan, classes: &HashMap<ClassId, ClassId>) {
+        let is_late = |outside: &ClassId| self.scope != Scope::Nothing && self.may_be_late(*outside);
+        let gone = self.queued.keys().filter(|outside| !classes.contains_key(outside));
+        let gone: Vec<ClassId> = gone.filter(|outside| is_late(outside)).copied().collect();
+        self.late.extend(gone);
         let (groups, number) = groups(plan);
-        self.groups = vec![Group { free_at: self.free_at, ..Group::default() }; number];
+        self.scope = scope(plan, &groups);
+        self.since = now;
+        self.groups = vec![Group::default(); number];
         let growths = plan.growths();
         let terms = |(outside, inside): (&ClassId, &ClassId)| {
             let (group, growth) = (groups[inside.index()], growths[inside.index()]);
-            (*outside, Terms { group, growth })
+            (*outside, Terms { inside: *inside, group, growth, bytes: 0 })
         };
         self.classes = classes.iter().map(terms).collect();
-        let end = self.free_at.max(at);
-        for (class, queued) in &self.queued {
-            let Some(Terms { group, .. }) = self.classes.get(class) else { continue };
-            let (group, oldest) = (&mut self.groups[*group], queued.values().next());
-            group.packets += queued.len();
-            let lost = oldest.map_or(Nanos::ZERO, |oldest| end - *oldest + Nanos(1));
-            group.lost = group.lost.max(lost);
+        // The packet under way is handed over first.
+        if let Some((class, first, until)) = self.under_way.filter(|(.., until)| *until > now)
+            && let Some(terms) = self.classes.get_mut(&class)
+        {
+            terms.bytes = first.length.into();
+            let group = &mut self.groups[terms.group];
+            (group.free_at, group.lost) = (until, until - first.arrival);
         }
-        if plan.aftermath() == Aftermath::PromisedFirst {
-            self.groups.iter_mut().for_each(|group| group.lost = Nanos::ZERO);
+        let free_at = self.under_way.map_or(now, |(.., until)| until.max(now));
+        for (class, queued) in &mut self.queued {
+            let Some(terms) = self.classes.get_mut(class) else { continue };
+            let group = &mut self.groups[terms.group];
+            group.packets += queued.len();
+            for packet in queued.values_mut() {
+                terms.bytes += u64::from(packet.length);
+                packet.bytes = terms.bytes;
+                group.lost = group.lost.max(free_at - packet.arrival + Nanos(1));
+            }
         }
     }
 
+    /// Whether what is queued of a class may be later than promised.
+    fn may_be_late(&self, class: ClassId) -> bool {
+        let Some(terms) = self.classes.get(&class) else { return self.late.contains(&class) };
+        // What came since is not, but that is for nobody to find out who is gone.
+        self.groups[terms.group].lost > Nanos::ZERO
+    }
+
     pub(super) fn arrived(&mut self, packet: &Packet) {
-        let Packet { class, handle, arrival, .. } = *packet;
-        self.queued.entry(class).or_default().insert(handle, arrival);
-        if let Some(Terms { group, .. }) = self.classes.get(&class) {
-            let group = &mut self.groups[*group];
+        let Packet { class, handle, arrival, length, .. } = *packet;
+        let mut bytes = 0;
+        if let Some(terms) = self.classes.get_mut(&class) {
+            let group = &mut self.groups[terms.group];
             if group.packets == 0 && group.free_at <= arrival {
                 group.lost = Nanos::ZERO;
             }
             group.packets += 1;
+            terms.bytes += u64::from(length);
+            bytes = terms.bytes;
+        }
+        let queued = Queued { arrival, length, bytes };
+        self.queued.entry(class).or_default().insert(handle, queued);
+    }
+
+    /// A packet has left. Returns by how much it may be later than promised, if it is.
+    pub(super) fn left(&mut self, record: &Record, promised: Option<Nanos>) -> Nanos {
+        let Packet { class, handle, .. } = record.packet;
+        let queued = self.queued.get_mut(&class).and_then(|queued| queued.remove(&handle));
+        if self.queued.get(&class).is_some_and(BTreeMap::is_empty) {
+            self.queued.remove(&class);
+        }
+        let Some(packet) = queued else { return Nanos::ZERO };
+        if let Some(Terms { group, .. }) = self.classes.get(&class) {
+            self.groups[*group].packets -= 1;
+        }
+        let Fate::Sent { departure, .. } = record.fate else { return Nanos::ZERO };
+        self.under_way = Some((class, packet, departure));
+        if let Some(Terms { group, .. }) = self.classes.get(&class) {
+            self.groups[*group].free_at = departure;
+        }
+        match promised {
+            Some(promised) if departure - packet.arrival > promised => {
+                self.allowance(class, packet, promised)
+            }
+            _ => Nanos::ZERO,
         }
     }
 
-    /// A packet has left. Returns by how much it may be later than promised.
-    pub(super) fn left(&mut self, record: &Record) -> Nanos {
-        let Packet { class, handle, .. } = record.packet;
-        if let Some(queued) = self.queued.get_mut(&class) {
-            queued.remove(&handle);
-            if queued.is_empty() {
-                self.queued.remove(&class);
-            }
-        }
-        let departure = match record.fate {
-            Fate::Sent { departure, .. } => departure,
-            Fate::Dropped(_) | Fate::Queued => self.free_at,
-        };
-        self.free_at = departure;
-        let Some(Terms { group, growth }) = self.classes.get(&class) else {
+    fn allowance(&self, class: ClassId, packet: Queued, promised: Nanos) -> Nanos {
+        let Some(Terms { group, growth, inside, .. }) = self.classes.get(&class) else {
             // Its last packets are among those that are promised nothing.
             return if self.late.contains(&class) { Nanos::MAX } else { Nanos::ZERO };
         };
-        let group = &mut self.groups[*group];
-        group.packets = group.packets.saturating_sub(1);
-        group.free_at = departure;
-        growth.delay_for(group.lost)
+        match self.scope {
+            Scope::Nothing => Nanos::ZERO,
+            Scope::Group => growth.delay_for(self.groups[*group].lost),
+            Scope::Class => {
+                let (followed, _) = self.stage.followed(&self.stage.calls.changes[self.followed - 1]);
+                let service = followed.services()[inside.index()].clone();
+                let leaves = service.and_then(|service| {
+                    let reached = service.curve.lower_pseudo_inverse(&exact_bytes(Bytes(packet.bytes)))?;
+                    Some(self.since + ceil_nanos(&reached)?.saturating_add(service.late))
+                });
+                leaves.map_or(Nanos::MAX, |leaves| {
+                    leaves.saturating_sub(packet.arrival.saturating_add(promised))
+                })
+            }
+        }
+    }
+}
+
+fn scope(plan: &Plan, groups: &[usize]) -> Scope {
+    let is_alone = groups.iter().enumerate().all(|(class, group)| class == *group);
+    match plan.aftermath() {
+        Aftermath::PromisedFirst => Scope::Nothing,
+        Aftermath::Isolated if is_alone => Scope::Class,
+        Aftermath::Isolated | Aftermath::Unknown => Scope::Group,
     }
 }
 
