@@ -21,7 +21,10 @@ const DISCIPLINES: [(&str, &str); 13] = [
     ("kind = 'drr'", "weight = WEIGHT\n"),
     ("kind = 'hfsc'", ""),
     ("kind = 'cake', diffserv = 'diffserv4', rtt = '1000s'", "dscp = 'ef'\n"),
-    ("kind = 'cake', diffserv = 'diffserv4', rtt = '1000s', isolation = 'flowblind'", "dscp = 'ef'\n"),
+    (
+        "kind = 'cake', diffserv = 'diffserv4', rtt = '1000s', isolation = 'flowblind'",
+        "dscp = 'ef'\n",
+    ),
 ];
 
 /// Calls of one kind.
@@ -86,7 +89,7 @@ fn run(text: &str, seed: u32) -> Result<laxity_api::CallsSummary, laxity_api::Er
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8000, ..ProptestConfig::default() })]
     #[test]
     fn no_packet_is_later_than_promised(
         discipline in 0..DISCIPLINES.len(),

@@ -65,7 +65,7 @@ pub fn run(draw: &mut Generator, budget: Budget, fault: Option<&CallsFault>) -> 
 /// What a draft breaks, if anything.
 pub fn breaks(draft: &CallsDraft, fault: Option<&CallsFault>) -> Option<Violation> {
     let exchange = Exchange::new(draft, fault)?;
-    judged(draft, &exchange, fault).err()
+    judged(draft, &exchange).err()
 }
 
 struct Climb<'a> {
@@ -99,8 +99,8 @@ impl Climb<'_> {
         }
         let exchange = anew.as_ref().unwrap_or(&self.exchange);
         outcome.runs += 1;
-        let Judged { packets, closest } = judged(&other, exchange, self.fault)
-            .map_err(|what| BrokenCalls { draft: other.clone(), what })?;
+        let Judged { packets, closest } =
+            judged(&other, exchange).map_err(|what| BrokenCalls { draft: other.clone(), what })?;
         outcome.packets += packets;
         // The sum of all lets each of them rise.
         let height = closest.iter().sum();

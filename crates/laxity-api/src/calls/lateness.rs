@@ -112,9 +112,9 @@ impl Lateness {
     }
 
     fn change_to(&mut self, now: Nanos, plan: &Plan, classes: &HashMap<ClassId, ClassId>) {
-        let is_late = |outside: &ClassId| self.scope != Scope::Nothing && self.may_be_late(*outside);
         let gone = self.queued.keys().filter(|outside| !classes.contains_key(outside));
-        let gone: Vec<ClassId> = gone.filter(|outside| is_late(outside)).copied().collect();
+        let may_wait = |outside: &&ClassId| self.may_wait(**outside, now);
+        let gone: Vec<ClassId> = gone.filter(may_wait).copied().collect();
         self.late.extend(gone);
         let (groups, number) = groups(plan);
         self.scope = scope(plan, &groups);
@@ -147,11 +147,17 @@ impl Lateness {
         }
     }
 
-    /// Whether what is queued of a class may be later than promised.
-    fn may_be_late(&self, class: ClassId) -> bool {
-        let Some(terms) = self.classes.get(&class) else { return self.late.contains(&class) };
-        // What came since is not, but that is for nobody to find out who is gone.
-        self.groups[terms.group].lost > Nanos::ZERO
+    /// Whether what is queued of a class that ended long ago may still be.
+    fn may_wait(&self, class: ClassId, now: Nanos) -> bool {
+        let last = self.queued.get(&class).and_then(|queued| queued.values().last());
+        match (self.classes.get(&class), last) {
+            (Some(terms), Some(last)) => match self.scope {
+                Scope::Nothing => false,
+                Scope::Group => self.groups[terms.group].lost > Nanos::ZERO,
+                Scope::Class => self.served_by(terms, last) > now,
+            },
+            _ => self.late.contains(&class),
+        }
     }
 
     pub(super) fn arrived(&mut self, packet: &Packet) {
@@ -195,25 +201,30 @@ impl Lateness {
     }
 
     fn allowance(&self, class: ClassId, packet: Queued, promised: Nanos) -> Nanos {
-        let Some(Terms { group, growth, inside, .. }) = self.classes.get(&class) else {
+        let Some(terms) = self.classes.get(&class) else {
             // Its last packets are among those that are promised nothing.
             return if self.late.contains(&class) { Nanos::MAX } else { Nanos::ZERO };
         };
         match self.scope {
             Scope::Nothing => Nanos::ZERO,
-            Scope::Group => growth.delay_for(self.groups[*group].lost),
+            Scope::Group => terms.growth.delay_for(self.groups[terms.group].lost),
             Scope::Class => {
-                let (followed, _) = self.stage.followed(&self.stage.calls.changes[self.followed - 1]);
-                let service = followed.services()[inside.index()].clone();
-                let leaves = service.and_then(|service| {
-                    let reached = service.curve.lower_pseudo_inverse(&exact_bytes(Bytes(packet.bytes)))?;
-                    Some(self.since + ceil_nanos(&reached)?.saturating_add(service.late))
-                });
-                leaves.map_or(Nanos::MAX, |leaves| {
-                    leaves.saturating_sub(packet.arrival.saturating_add(promised))
-                })
+                let promised = packet.arrival.saturating_add(promised);
+                self.served_by(terms, &packet).saturating_sub(promised)
             }
         }
+    }
+
+    /// By when a class is served up to one of its packets.
+    fn served_by(&self, terms: &Terms, packet: &Queued) -> Nanos {
+        let (plan, _) = self.stage.followed(&self.stage.calls.changes[self.followed - 1]);
+        let service = plan.services()[terms.inside.index()].clone();
+        let served = service.and_then(|service| {
+            let bytes = exact_bytes(Bytes(packet.bytes));
+            let reached = ceil_nanos(&service.curve.lower_pseudo_inverse(&bytes)?)?;
+            Some(self.since.saturating_add(reached).saturating_add(service.late))
+        });
+        served.unwrap_or(Nanos::MAX)
     }
 }
 

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use laxity::admit::Service;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_answers::reservations::calls::{Calls, Rules, Stage};
 use laxity_plan::Plan;
+use laxity_plan::discipline::Growth;
 use laxity_sim::link::{Change, Successive};
 
 use super::draft::CallsDraft;
@@ -31,6 +33,16 @@ pub(super) struct Followed {
     /// Classes outside and inside.
     pub(super) classes: HashMap<ClassId, ClassId>,
     rest: Option<ClassId>,
+    /// What is proved of the plan, without a fault.
+    pub(super) proved: Proved,
+}
+
+/// What the judge has of a plan.
+pub(super) struct Proved {
+    /// By class inside.
+    pub(super) growths: Vec<Growth>,
+    /// By class inside, how its bytes are served.
+    pub(super) services: Vec<Option<Service>>,
 }
 
 impl Exchange {
@@ -52,10 +64,11 @@ impl Exchange {
             let (mut built, classes) = stage.followed(change);
             let rest = built.leaves().filter(|(_, class)| class.relative_deadline().is_none());
             let rest = rest.map(|(id, _)| id).last();
+            let proved = Proved { growths: built.growths(), services: built.services() };
             if let Some(fault) = fault {
                 (fault.plan)(&mut built);
             }
-            Followed { at: change.at, built, classes, rest }
+            Followed { at: change.at, built, classes, rest, proved }
         });
         let followed = Arc::new(followed.collect());
         Some(Exchange { stage, followed })
@@ -65,9 +78,9 @@ impl Exchange {
     pub(super) fn scheduler(&self) -> Option<Successive<impl Iterator<Item = Change> + use<>>> {
         let followed = Arc::clone(&self.followed);
         let changes = (0..followed.len()).map(move |number| {
-            let Followed { at, built, classes, rest } = &followed[number];
+            let Followed { at, built, classes, rest, .. } = &followed[number];
             let (classes, scheduler) = (classes.clone(), built.build_scheduler(1));
-            Change { at: *at, scheduler, classes, rest: *rest }
+            Change { at: *at, scheduler, classes, rest: *rest, rate: built.link.rate }
         });
         Successive::new(changes)
     }

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use laxity::curve::{ceil_nanos, exact_bytes};
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler as _};
-use laxity::units::Nanos;
-use laxity_plan::discipline::{Growth, Kind};
+use laxity::units::{Bytes, Nanos};
+use laxity_plan::discipline::Kind;
 
 use super::draft::CallsDraft;
 use super::exchange::Exchange;
-use crate::faults::CallsFault;
 use crate::testbed::Link;
 use crate::testbed::judge::{Violation, ViolationKind};
 
@@ -47,15 +47,18 @@ fn scope(draft: &CallsDraft, kind: Kind) -> Scope {
     }
 }
 
-/// A class's packets that wait, and how late its service may be.
+/// A class's packets that wait.
 #[derive(Clone, Default)]
 struct Queue {
     kind: usize,
     bound: Option<u64>,
     waiting: VecDeque<Waiting>,
+    /// What waited when the plan was followed and has come since, in bytes.
+    bytes: u64,
+    /// How late the service of all that it waits for began.
     lost: u64,
-    growth: Option<Growth>,
-    is_gone: bool,
+    /// Its number in the plan that is followed.
+    inside: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -63,6 +66,10 @@ struct Waiting {
     handle: u64,
     arrival: u64,
     length: u32,
+    /// What of its class is to be served up to it since the plan is followed.
+    bytes: u64,
+    /// Whether it lost its class when it was allowed to be late.
+    is_excused: bool,
 }
 
 struct Judge<'a> {
@@ -71,11 +78,14 @@ struct Judge<'a> {
     queues: Vec<Queue>,
     /// What waits at all, in the order of arrival.
     all: BTreeMap<u64, u64>,
-    /// When the last packet of the link, of any call and of each class has left.
+    /// The class and the arrival of the packet that was sent last, and its length.
+    under_way: (usize, u64, u32),
+    /// When the last packet of the link and of any call has left.
     free_at: u64,
     calls_free_at: u64,
-    class_free_at: Vec<u64>,
     followed: usize,
+    /// When the last plan was followed first.
+    since: u64,
     closest: Vec<f64>,
 }
 
@@ -83,13 +93,8 @@ struct Judge<'a> {
 ///
 /// # Errors
 /// At the first thing that is broken.
-pub(super) fn judged(
-    draft: &CallsDraft,
-    exchange: &Exchange,
-    fault: Option<&CallsFault>,
-) -> Result<Judged, Violation> {
+pub(super) fn judged(draft: &CallsDraft, exchange: &Exchange) -> Result<Judged, Violation> {
     let arrivals = arrivals(draft, exchange);
-    let _ = fault;
     let Some(mut scheduler) = exchange.scheduler() else {
         return Ok(Judged { packets: 0, closest: Vec::new() });
     };
@@ -115,7 +120,7 @@ pub(super) fn judged(
             let (arrival, class, length) = arrivals[next];
             let handle = next as u64;
             next += 1;
-            judge.arrived(class, Waiting { handle, arrival, length });
+            judge.arrived(class, [handle, arrival], length);
             let (class, arrival) = (ClassId(class as u32), Nanos(arrival));
             let packet = Packet { class, length, arrival, handle, ..Packet::default() };
             scheduler.enqueue(Nanos(now), packet, &mut drops);
@@ -165,12 +170,13 @@ impl<'a> Judge<'a> {
         Judge {
             exchange,
             scope: scope(draft, exchange.stage.plan.scheduler.kind()),
-            class_free_at: vec![0; queues.len()],
             queues,
             all: BTreeMap::new(),
+            under_way: (0, 0, 0),
             free_at: 0,
             calls_free_at: 0,
             followed: 0,
+            since: 0,
             closest: vec![0.0; draft.kinds.len()],
         }
     }
@@ -181,52 +187,86 @@ impl<'a> Judge<'a> {
         while let Some(followed) = exchange.followed.get(self.followed)
             && followed.at.0 <= now
         {
+            let allowed: Vec<Vec<bool>> = (0..self.queues.len())
+                .map(|class| {
+                    let is_allowed = |one: &Waiting| self.leaves_by(class, one) > now;
+                    self.queues[class].waiting.iter().map(is_allowed).collect()
+                })
+                .collect();
             self.followed += 1;
-            if self.scope == Scope::Nobody {
-                continue;
-            }
-            let growths = followed.growths();
-            let end = self.free_at.max(followed.at.0);
-            let of_calls = self.queues.iter().filter(|queue| queue.bound.is_some());
-            let oldest = of_calls.filter_map(|queue| Some(queue.waiting.front()?.arrival)).min();
-            let of_all = self.all.values().next().copied();
-            for (class, queue) in self.queues.iter_mut().enumerate() {
-                let inside = followed.classes.get(&ClassId(class as u32));
-                let was_late = queue.lost > 0;
-                queue.is_gone = inside.is_none();
-                let oldest = match self.scope {
-                    Scope::Class => queue.waiting.front().map(|first| first.arrival),
-                    Scope::Calls => oldest,
-                    Scope::Link => of_all,
-                    Scope::Nobody => None,
-                };
-                let is_late_for_good = queue.is_gone && was_late && !queue.waiting.is_empty();
-                queue.growth = inside.map(|inside| growths[inside.index()]);
-                queue.lost = match oldest {
-                    _ if is_late_for_good => u64::MAX,
-                    Some(oldest) => end - oldest + 1,
-                    None => 0,
-                };
+            self.since = now;
+            let free_at = self.free_at.max(now);
+            let under_way = Some(self.under_way).filter(|_| self.free_at > now);
+            let is_call = |class: usize| self.queues[class].bound.is_some();
+            let first = |class: usize| {
+                let own = under_way.filter(|(of, ..)| *of == class).map(|(_, arrival, _)| arrival);
+                own.or_else(|| Some(self.queues[class].waiting.front()?.arrival))
+            };
+            let oldest = match self.scope {
+                Scope::Nobody | Scope::Class => None,
+                Scope::Calls => {
+                    (0..self.queues.len()).filter(|class| is_call(*class)).filter_map(first).min()
+                }
+                Scope::Link => (0..self.queues.len()).filter_map(first).min(),
+            };
+            for (class, (queue, allowed)) in self.queues.iter_mut().zip(allowed).enumerate() {
+                let before = queue.inside;
+                queue.inside = followed.classes.get(&ClassId(class as u32)).map(|id| id.index());
+                queue.lost = oldest.map_or(0, |oldest| free_at - oldest + 1);
+                let own = under_way.filter(|(of, ..)| *of == class);
+                queue.bytes = own.map_or(0, |(.., length)| length.into());
+                let goes = before.is_some() && queue.inside.is_none();
+                for (one, is_allowed) in queue.waiting.iter_mut().zip(allowed) {
+                    queue.bytes += u64::from(one.length);
+                    one.bytes = queue.bytes;
+                    one.is_excused |= goes && is_allowed;
+                }
             }
         }
     }
 
-    fn arrived(&mut self, class: usize, waiting: Waiting) {
-        let now = waiting.arrival;
-        let calls_wait = || self.queues.iter().any(|queue| queue.bound.is_some() && !queue.waiting.is_empty());
+    fn arrived(&mut self, class: usize, [handle, arrival]: [u64; 2], length: u32) {
+        let mut of_calls = self.queues.iter().filter(|queue| queue.bound.is_some());
         let is_clear = match self.scope {
-            Scope::Nobody => false,
-            Scope::Class => self.queues[class].waiting.is_empty() && self.class_free_at[class] <= now,
-            Scope::Calls => !calls_wait() && self.calls_free_at <= now,
-            Scope::Link => self.all.is_empty() && self.free_at <= now,
+            Scope::Nobody | Scope::Class => false,
+            Scope::Calls => {
+                of_calls.all(|queue| queue.waiting.is_empty()) && self.calls_free_at <= arrival
+            }
+            Scope::Link => self.all.is_empty() && self.free_at <= arrival,
         };
-        if is_clear && self.scope == Scope::Class {
-            self.queues[class].lost = 0;
-        } else if is_clear {
+        if is_clear {
             self.queues.iter_mut().for_each(|queue| queue.lost = 0);
         }
-        self.queues[class].waiting.push_back(waiting);
-        self.all.insert(waiting.handle, now);
+        let queue = &mut self.queues[class];
+        queue.bytes += u64::from(length);
+        let bytes = queue.bytes;
+        queue.waiting.push_back(Waiting { handle, arrival, length, bytes, is_excused: false });
+        self.all.insert(handle, arrival);
+    }
+
+    /// When a packet has left that may be late because of a plan that follows another.
+    fn leaves_by(&self, class: usize, packet: &Waiting) -> u64 {
+        let queue = &self.queues[class];
+        let due = packet.arrival.saturating_add(queue.bound.unwrap_or(0));
+        if packet.is_excused {
+            return u64::MAX;
+        }
+        let proved = self.followed.checked_sub(1).map(|last| &self.exchange.followed[last].proved);
+        let Some((proved, inside)) = proved.zip(queue.inside) else { return due };
+        match self.scope {
+            Scope::Nobody => due,
+            Scope::Calls | Scope::Link => {
+                due.saturating_add(proved.growths[inside].delay_for(Nanos(queue.lost)).0)
+            }
+            Scope::Class => {
+                let reached = proved.services[inside].as_ref().and_then(|service| {
+                    let bytes = exact_bytes(Bytes(packet.bytes));
+                    let reached = ceil_nanos(&service.curve.lower_pseudo_inverse(&bytes)?)?;
+                    Some(reached.saturating_add(service.late))
+                });
+                reached.map_or(u64::MAX, |Nanos(reached)| due.max(self.since + reached))
+            }
+        }
     }
 
     fn sent(&mut self, now: u64, departure: u64, packet: &Packet) -> Result<(), Violation> {
@@ -243,20 +283,21 @@ impl<'a> Judge<'a> {
         queue.waiting.pop_front();
         self.all.remove(&packet.handle);
         self.free_at = departure;
-        self.class_free_at[class] = departure;
+        self.under_way = (class, first.arrival, first.length);
         let Some(bound) = queue.bound else { return Ok(()) };
+        let kind = queue.kind;
         self.calls_free_at = departure;
-        let excuse = match queue.growth {
-            Some(growth) => growth.delay_for(Nanos(queue.lost)).0,
-            None => queue.lost,
-        };
         let delay = departure - first.arrival;
-        let allowed = bound.saturating_add(excuse);
+        // How late it may be is only of interest if it is.
+        let allowed = match delay > bound {
+            true => self.leaves_by(class, &first).saturating_sub(first.arrival),
+            false => bound,
+        };
         if delay > allowed {
             return Err(broken(ViolationKind::Bound { delay, bound: allowed }));
         }
         let near = delay as f64 / allowed as f64;
-        self.closest[queue.kind] = self.closest[queue.kind].max(near);
+        self.closest[kind] = self.closest[kind].max(near);
         Ok(())
     }
 }

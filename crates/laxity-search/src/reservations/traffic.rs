@@ -108,7 +108,9 @@ pub(super) fn change(draft: &mut CallsDraft, moments: &[u64], draw: &mut Generat
     let number = draw.random_range(0..draft.kinds.len());
     let (begin, lasts, every) = match is_flood {
         true => (0, draft.duration, draft.duration),
-        false => (draft.kinds[number].every, draft.kinds[number].holding, draft.kinds[number].every),
+        false => {
+            (draft.kinds[number].every, draft.kinds[number].holding, draft.kinds[number].every)
+        }
     };
     let bursts = if is_flood { &mut draft.flood } else { &mut draft.kinds[number].bursts };
     if bursts.is_empty() || bursts.len() < MOST && draw.random_range(0..6u32) == 0 {

@@ -49,7 +49,14 @@ impl<C: Iterator<Item = Change>> Successive<C> {
     /// there are none.
     pub fn new(mut changes: C) -> Option<Self> {
         let (current, next) = (changes.next()?, changes.next());
-        Some(Successive { current, next, changes, held: BTreeMap::new(), arrived: 0, under_way: None })
+        Some(Successive {
+            current,
+            next,
+            changes,
+            held: BTreeMap::new(),
+            arrived: 0,
+            under_way: None,
+        })
     }
 
     /// Follows all plans whose time has come.
@@ -116,8 +123,9 @@ impl<C: Iterator<Item = Change>> Scheduler for Successive<C> {
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.follow(now, drops);
-        let Successive { current: Change { scheduler, classes, rate, .. }, held, under_way, .. } =
-            self;
+        let Successive {
+            current: Change { scheduler, classes, rate, .. }, held, under_way, ..
+        } = self;
         let mut drops = Held { held, classes, drops };
         let mut dispatch = scheduler.dequeue(now, &mut drops)?;
         if dispatch.packet.handle == UNDER_WAY {

@@ -269,12 +269,16 @@ impl Withdraw for Edf {
     /// Real-time packets are due as they were. Deadlines of best effort count from now, so that in
     /// any time it demands no more than its curve.
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        self.taken_over = self.taken_over.max(packet.arrival);
         self.best_effort.since = now;
         let class = self.classes.get(packet.class.index());
-        let is_real_time = class.is_some_and(|class| class.deadline < Nanos::MAX);
-        let since = if is_real_time && !packet.demoted { self.taken_over } else { now };
-        self.place(since, packet, drops)
+        if packet.demoted || !class.is_some_and(|class| class.deadline < Nanos::MAX) {
+            return self.place(now, packet, drops);
+        }
+        // Packets that came over several wires at once may be handed over in any order.
+        let is_first = self.queues.least().is_none();
+        let before = if is_first { Nanos::ZERO } else { self.taken_over };
+        self.taken_over = packet.arrival.max(before);
+        self.place(self.taken_over, packet, drops)
     }
 
     #[inline(always)]
