@@ -89,7 +89,7 @@ fn run(text: &str, seed: u32) -> Result<laxity_api::CallsSummary, laxity_api::Er
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     #[test]
     fn no_packet_is_later_than_promised(
         discipline in 0..DISCIPLINES.len(),
