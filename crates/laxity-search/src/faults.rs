@@ -159,7 +159,7 @@ pub static ALL: &[Fault] = &[
     ),
     fault(
         Reservations,
-        "EDF: what has ended is free before its burst may have left",
+        "EDF: what has ended is free a packet too early",
         Calls(calls::free_early(calls::EDF)),
     ),
     fault(

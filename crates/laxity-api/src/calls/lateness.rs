@@ -45,6 +45,8 @@ pub(super) struct Lateness {
     under_way: Option<(ClassId, Queued, Nanos)>,
     /// Classes that are gone, and had packets queued that may be late.
     late: HashSet<ClassId>,
+    /// What the packets of each call's class are promised.
+    promised: HashMap<ClassId, Nanos>,
 }
 
 /// What a plan that follows another costs those who stay.
@@ -86,7 +88,10 @@ struct Group {
 
 impl Lateness {
     pub(super) fn new(stage: Arc<Stage>) -> Self {
+        let calls = stage.outside.calls.iter().zip(&stage.calls.granted);
+        let promised = calls.filter_map(|(class, granted)| Some((*class, granted.bound?)));
         Lateness {
+            promised: promised.collect(),
             followed: 0,
             stage,
             since: Nanos::ZERO,
@@ -147,15 +152,20 @@ impl Lateness {
         }
     }
 
-    /// Whether what is queued of a class that ended long ago may still be.
+    /// Whether what is queued of a class is no longer promised anything, and may still be there.
     fn may_wait(&self, class: ClassId, now: Nanos) -> bool {
         let last = self.queued.get(&class).and_then(|queued| queued.values().last());
+        let promised = self.promised.get(&class).copied().unwrap_or_default();
+        let is_due = last.is_some_and(|last| last.arrival.saturating_add(promised) <= now);
         match (self.classes.get(&class), last) {
-            (Some(terms), Some(last)) => match self.scope {
-                Scope::Nothing => false,
-                Scope::Group => self.groups[terms.group].lost > Nanos::ZERO,
-                Scope::Class => self.served_by(terms, last) > now,
-            },
+            (Some(terms), Some(last)) => {
+                is_due
+                    && match self.scope {
+                        Scope::Nothing => false,
+                        Scope::Group => self.groups[terms.group].lost > Nanos::ZERO,
+                        Scope::Class => self.served_by(terms, last) > now,
+                    }
+            }
             _ => self.late.contains(&class),
         }
     }

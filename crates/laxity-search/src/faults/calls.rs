@@ -25,11 +25,11 @@ pub(super) const fn free_at_once(scheduler: &'static str) -> CallsFault {
     CallsFault { scheduler: Some(scheduler), rules, ..NOTHING }
 }
 
-/// What has ended is felt for a packet of its own at its rate, and for two of the link's, less.
+/// What has ended is felt for a packet of the link less.
 pub(super) const fn free_early(scheduler: &'static str) -> CallsFault {
     fn less(plan: &Plan, settling: Option<Nanos>) -> Option<Nanos> {
         let packet = plan.link.rate.time_for(plan.link.max_packet);
-        settling.map(|settling| settling.saturating_sub(packet + packet))
+        settling.map(|settling| settling.saturating_sub(packet))
     }
     let rules = |rules| Rules { felt: less, ..rules };
     CallsFault { scheduler: Some(scheduler), rules, ..NOTHING }

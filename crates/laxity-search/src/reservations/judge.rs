@@ -189,7 +189,11 @@ impl<'a> Judge<'a> {
         {
             let allowed: Vec<Vec<bool>> = (0..self.queues.len())
                 .map(|class| {
-                    let is_allowed = |one: &Waiting| self.leaves_by(class, one) > now;
+                    // Its class stays for as long as it is promised anything.
+                    let bound = self.queues[class].bound.unwrap_or(0);
+                    let is_allowed = |one: &Waiting| {
+                        one.arrival + bound <= now && self.leaves_by(class, one) > now
+                    };
                     self.queues[class].waiting.iter().map(is_allowed).collect()
                 })
                 .collect();
