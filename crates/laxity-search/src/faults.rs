@@ -150,6 +150,11 @@ pub static ALL: &[Fault] = &[
     fault(Network, "jitter as if no packets were short", Whole(proved::no_short_packets)),
     fault(Network, "regulators that hold nothing", Whole(built::unregulated)),
     fault(Network, "regulators of curves a packet higher", Whole(built::looser_regulators)),
+    fault(
+        Network,
+        "paths as if CAKE kept the packets of a class in order",
+        Whole(proved::in_order_behind_cake),
+    ),
     fault(Of(Tdp), "paths a frame too short", Whole(proved::less_a_frame)),
     fault(Of(Tdp), "frames reserved for half of what is sent", Whole(built::half_reserved)),
     fault(
