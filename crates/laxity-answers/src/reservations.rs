@@ -8,6 +8,10 @@
 //! class that has ended takes no more packets, and leaves the plan when it is [no longer
 //! felt](laxity_plan::Plan::settling_time). So does the class of a reservation whose contract is
 //! changed: what it holds keeps its promise, and a class of another name takes what comes.
+//!
+//! Where best effort has deadlines, a newcomer [waits](laxity_plan::Plan::newcomers_wait) until the
+//! link was clear once. A link that follows a plan some time after an answer follows that of a
+//! newcomer early: its place is booked for as long before its first packet.
 
 pub mod calls;
 #[cfg(test)]
@@ -109,6 +113,9 @@ pub enum RequestError {
     /// It would be over before it begins.
     #[error("it would be over before it begins")]
     Empty,
+    /// It is being changed.
+    #[error("it is being changed: the class that it is to have has not begun")]
+    Pending,
     /// There are too many.
     #[error("there are {} reservations already", Book::MOST)]
     TooMany,
@@ -164,9 +171,11 @@ type Key = (String, u32);
 #[derive(Clone, Debug)]
 struct Base {
     draft: Draft,
-    /// The same while what has ended is still felt: best effort under EDF waits without deadlines
-    /// then, so that the link is sure to have sent it soon.
+    /// The same while something begins or has ended and is still felt: best effort under EDF waits
+    /// without deadlines then, so that the link is sure to have sent what is promised soon.
     settling: Draft,
+    /// Whether newcomers wait.
+    waits: bool,
     name: String,
     folder: PathBuf,
 }
@@ -231,10 +240,15 @@ impl Book {
     }
 
     /// The same book for a link that follows a plan up to this long after an answer. What ends is
-    /// felt from then on.
+    /// felt from then on, and what begins later has its place as much earlier.
     #[must_use]
     pub fn followed_within(self, delay: Nanos) -> Book {
         Book { delay, ..self }
+    }
+
+    /// When the first packet of a reservation may come that did not begin at once.
+    pub fn begin(&self, booking: &Booking<Contract>) -> Nanos {
+        booking.period().from.saturating_add(self.delay)
     }
 
     /// Asks for a reservation.
@@ -253,18 +267,36 @@ impl Book {
         let mut test = Test::new(&self.base, &name, self.delay);
         let key = (name.clone(), 0);
         let asked = contract.clone();
-        let entered = self.bookings.request(now, key, contract, period, commit_by, &mut test);
+        let early = self.early(now, period);
+        let entered =
+            self.bookings.request(now, key.clone(), contract, early, commit_by, &mut test);
         let bound = test.bound;
         self.answered(&name, entered)?;
-        let period = Period { from: period.from.max(now), ..period };
-        Ok(Granted::new(name, bound, period, &asked))
+        Ok(Granted::new(name, bound, self.granted(now, period, &key), &asked))
     }
 
-    /// Gives a reservation other keys from now on. What is queued of it keeps the promise that it
-    /// came with, so there has to be room for both until that is no longer felt.
+    /// When the place of a reservation begins, so that the plan with it is followed in time.
+    fn early(&self, now: Nanos, Period { from, until }: Period) -> Period {
+        Period { from: from.saturating_sub(self.delay).max(now), until }
+    }
+
+    /// When the packets of a reservation may come that was just granted for a time.
+    fn granted(&self, now: Nanos, asked: Period, key: &Key) -> Period {
+        let from = asked.from.max(now);
+        let Some(booking) = self.bookings.get(key) else { return Period { from, ..asked } };
+        let Period { from: begin, until } = booking.period();
+        // What begins at once is followed before it is answered.
+        let from = if begin > now { from.max(self.begin(booking)) } else { from };
+        Period { from, until }
+    }
+
+    /// Gives a reservation other keys, from when it is [granted](Granted::from_ns) on. What is queued
+    /// of it keeps the promise that it came with, so there has to be room for both until that is no
+    /// longer felt.
     ///
     /// # Errors
-    /// If there is none, or the keys make no sense or do not fit. The book is then as before.
+    /// If there is none, it is being changed already, or the keys make no sense or do not fit. The
+    /// book is then as before.
     pub fn change(
         &mut self,
         now: Nanos,
@@ -288,8 +320,7 @@ impl Book {
         let changed = self.bookings.change(now, [&old, &new], contract, &mut test);
         let bound = test.bound;
         self.answered(name, changed)?;
-        let period =
-            self.bookings.get(&new).map_or(Period { from: now, until: None }, Booking::period);
+        let period = self.granted(now, Period { from: now, until: None }, &new);
         Ok(Granted::new(name.to_string(), bound, period, &asked))
     }
 
@@ -306,7 +337,8 @@ impl Book {
         let mut entries = Vec::new();
         for Request { name, keys, path, period, commit_by } in granted {
             let contract = self.base.contract(&name, keys, &path, &[])?;
-            entries.push(((name, 0), contract, period, commit_by));
+            let early = Period { from: period.from.saturating_sub(self.delay), ..period };
+            entries.push(((name, 0), contract, early, commit_by));
         }
         let mut test = Test::new(&self.base, "", self.delay);
         let restored = self.bookings.restore(now, entries, &mut test);
@@ -345,8 +377,15 @@ impl Book {
     /// # Errors
     /// If there is none.
     pub fn release(&mut self, now: Nanos, name: &str) -> Result<(), RequestError> {
-        let released = self.bookings.release(now, &self.last(name));
-        self.answered(name, released)
+        let last = self.last(name);
+        let released = self.bookings.release(now, &last);
+        self.answered(name, released)?;
+        // One that is being changed has its former class until then.
+        let former: Vec<Key> = self.of_name(name).map(|(key, _)| key.clone()).collect();
+        for key in former.iter().filter(|key| **key != last) {
+            let _: Result<(), Refusal<RequestError>> = self.bookings.release(now, key);
+        }
+        Ok(())
     }
 
     /// Takes out what has ended and is no longer felt. Returns the names.
@@ -371,19 +410,16 @@ impl Book {
     /// Never: all that is promised was tested in it.
     pub fn plan(&self, now: Nanos) -> Result<(Plan, String), RequestError> {
         let mut contracts = Vec::new();
-        let mut is_settling = false;
         for (_, booking) in self.bookings.iter() {
             let mut contract = booking.contract().clone();
             match booking.state(now) {
                 Some(State::Held | State::Active) => {}
-                Some(State::Leaving) => {
-                    contract.keys.set("match", NOTHING)?;
-                    is_settling = true;
-                }
+                Some(State::Leaving) => contract.keys.set("match", NOTHING)?,
                 Some(State::Ahead) | None => continue,
             }
             contracts.push(contract);
         }
+        let is_settling = self.bookings.is_settling(now);
         self.base.plan(&contracts.iter().collect::<Vec<_>>(), is_settling)
     }
 
@@ -427,6 +463,7 @@ impl Book {
             Refusal::Exists => RequestError::Exists(name.to_string()),
             Refusal::Unknown => RequestError::Unknown(name.to_string()),
             Refusal::Empty => RequestError::Empty,
+            Refusal::Pending => RequestError::Pending,
             Refusal::NoRoom { at, why: RequestError::NoRoom(mut no_room) } => {
                 no_room.at_ns = at.0;
                 RequestError::NoRoom(no_room)
@@ -443,11 +480,13 @@ impl Base {
     fn new(text: &str, name: String, folder: PathBuf) -> Result<Base, RequestError> {
         let draft = Draft::parse(text, &name)?;
         let mut settling = draft.clone();
-        if let SchedulerSpec::Edf(_) = Plan::parse(text, &name, &folder)?.scheduler {
+        let plan = Plan::parse(text, &name, &folder)?;
+        let waits = plan.newcomers_wait();
+        if let SchedulerSpec::Edf(_) = plan.scheduler {
             let key = edit::Path::new(["scheduler", "best-effort"]);
             settling.set(&key, &format!("'{}'", BestEffort::Background.name()))?;
         }
-        Ok(Base { draft, settling, name, folder })
+        Ok(Base { draft, settling, waits, name, folder })
     }
 
     /// The plan with contracts, and its text.
@@ -531,6 +570,10 @@ impl Admission<Contract> for Test<'_> {
         let (bound, settling) = self.base.test(contracts, self.newcomer, Nanos::ZERO)?;
         self.bound = self.bound.max(bound);
         Ok(settling.map(|settling| settling.saturating_add(self.delay)))
+    }
+
+    fn waits(&self) -> bool {
+        self.base.waits
     }
 }
 

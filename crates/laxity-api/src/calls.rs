@@ -2,20 +2,19 @@
 
 mod lateness;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use laxity::packet::{ClassId, Packet};
+use laxity::packet::Packet;
 use laxity::scheduler::DropReason;
 use laxity::units::{NANOBITS_PER_BYTE, Nanos};
 use laxity_answers::reservations::calls::{
-    Calls, CallsError, CallsSummary, Change, GrantedCall, SentSummary,
+    Calls, CallsError, CallsSummary, GrantedCall, SentSummary, Stage,
 };
 use laxity_plan::Plan;
-use laxity_plan::calls::{Call, PlanWithCalls};
+use laxity_plan::calls::PlanWithCalls;
 use laxity_plan::model::Hop;
 use laxity_sim::Progress;
-use laxity_sim::link::{self, Run, Successive};
+use laxity_sim::link::{Run, Successive};
 use laxity_sim::record::{Fate, Observer, Record};
 
 use crate::{Error, Traffic};
@@ -64,49 +63,14 @@ fn simulate(
     seed: u64,
     progress: Progress<'_>,
 ) -> Result<(Vec<SentSummary>, Vec<SentSummary>), Error> {
-    let granted: Vec<Call> = calls.granted.iter().map(|granted| granted.call).collect();
-    let whole = plan.with_calls(&granted);
-    let stage = Arc::new(Stage { plan: plan.clone(), calls: Arc::clone(calls), outside: whole });
-    let Some(scheduler) = Successive::new(schedulers(Arc::clone(&stage), seed)) else {
+    let stage = Arc::new(Stage::new(plan, Arc::clone(calls)));
+    let Some(scheduler) = Successive::new(Stage::schedulers(Arc::clone(&stage), seed)) else {
         return Err(Error::NothingArrives);
     };
     let mut tally = Tally::new(Arc::clone(&stage));
     let run = Run { plan: &stage.outside.plan, duration: Some(duration), seed, feeds: Vec::new() };
     run.with_sources()?.simulate_on(Box::new(scheduler), &mut tally, progress)?;
     Ok(tally.sent(plan, duration))
-}
-
-/// A plan whose classes come and go, inside one that has the classes of all calls.
-struct Stage {
-    plan: Plan,
-    calls: Arc<Calls>,
-    /// The one that has the classes of all calls.
-    outside: PlanWithCalls,
-}
-
-impl Stage {
-    /// The plan that is followed from a change on, and the classes outside with those inside.
-    fn followed(&self, change: &Change) -> (Plan, HashMap<ClassId, ClassId>) {
-        let PlanWithCalls { plan, calls, others } = change.plan(&self.plan, &self.calls.granted);
-        let calls = change.calls().map(|call| self.outside.calls[call]).zip(calls);
-        let others = self.outside.others.iter().zip(others);
-        let others = others.filter_map(|(outside, inside)| outside.zip(inside));
-        (plan, calls.chain(others).collect())
-    }
-}
-
-/// One scheduler after another.
-fn schedulers(stage: Arc<Stage>, seed: u64) -> impl Iterator<Item = link::Change> + Send + 'static {
-    let mut number = 0;
-    std::iter::from_fn(move || {
-        let change = stage.calls.changes.get(number)?;
-        number += 1;
-        let (followed, classes) = stage.followed(change);
-        let rest = followed.leaves().filter(|(_, class)| class.relative_deadline().is_none());
-        let rest = rest.map(|(id, _)| id).last();
-        let scheduler = followed.build_scheduler(seed);
-        Some(link::Change { at: change.at, scheduler, classes, rest })
-    })
 }
 
 /// Counts what is sent for each request, and for each class that is of none.
@@ -189,11 +153,11 @@ impl Observer for Tally {
 
     fn record(&mut self, record: &Record) {
         let packet = &record.packet;
-        let allowance = self.lateness.left(record);
+        let (number, promised) = self.classes[packet.class.index()];
+        let allowance = self.lateness.left(record, promised);
         if packet.arrival < self.measured_from {
             return;
         }
-        let (number, promised) = self.classes[packet.class.index()];
         let count = &mut self.counts[number];
         count.promised = count.promised.max(promised);
         match record.fate {

@@ -23,12 +23,13 @@ impl Forwarder {
     ///
     /// Every queued packet stays queued, whatever the limits of the new plan. One whose class is
     /// there by name stays in it; any other goes to the class that its headers have under the new
-    /// plan. The new scheduler gets them at the times of their arrival, in that order, and its
-    /// meters judge them there: one that would be dropped for that is demoted instead. So to the
-    /// new scheduler they have arrived over a time in which the link was late, and that lateness is
-    /// in the [`allowance`](crate::SentPacket::allowance) of what is sent until the link is idle:
-    /// what the new plan guarantees holds from the first packet on, with nothing else to be said
-    /// about those between two plans. What CoDel remembers of the queue of a packet that is queued
+    /// plan. The new scheduler [takes them over](laxity::scheduler::Scheduler::take_over) in the
+    /// order of their arrival, and its meters judge them there: one that would be dropped for that
+    /// is demoted instead. For their classes that is no worse than if they had arrived over a time
+    /// in which the link was late, and that lateness is in the
+    /// [`allowance`](crate::SentPacket::allowance) of what is sent until the link is idle: what the
+    /// new plan guarantees holds from the first packet on, with nothing else to be said about those
+    /// between two plans. What CoDel remembers of the queue of a packet that is queued
     /// goes on under the new plan.
     ///
     /// What is on a wire comes out when it would have. A new wire draws anew, and keeps its packets
@@ -64,7 +65,7 @@ impl Forwarder {
             policer.keep(&mut packet);
             held.change(handle, packet);
             let packet = Packet { handle, ..packet };
-            port.take_over(packet.arrival, packet, &mut drops(held, now, sink));
+            port.take_over(now, packet, &mut drops(held, now, sink));
         }
         for (class, flow, memory) in memories {
             port.recall(class, flow, memory);

@@ -5,7 +5,7 @@ use laxity::reserve::settling::{Promised, settling_time};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::discipline::Aftermath;
-use crate::model::{Class, Hop, Plan};
+use crate::model::{Class, Hop, Plan, SchedulerSpec};
 use crate::network::NetworkPlan;
 use crate::paths::Route;
 
@@ -60,6 +60,13 @@ impl Plan {
         }
     }
 
+    /// Whether best effort has deadlines by what is promised, so that it may have used up what a
+    /// newcomer counts on. Then a newcomer's promise begins when best effort has been without
+    /// deadlines for the [settling time](Self::settling_time).
+    pub fn newcomers_wait(&self) -> bool {
+        matches!(self.scheduler, SchedulerSpec::Edf(edf) if self.gives_deadlines(edf.best_effort))
+    }
+
     /// The long-term rates of all classes of the link that are promised a delay, together.
     pub fn promised_rate(&self) -> Rate {
         let bounds = self.bounds();
@@ -73,7 +80,8 @@ impl Plan {
         self.traffic(class).arrival.iter().map(|line| line.rate).min()
     }
 
-    fn aftermath(&self) -> Aftermath {
+    /// How what a class of the link has sent is felt by others after its end.
+    pub fn aftermath(&self) -> Aftermath {
         if self.has_inner_schedulers() {
             return Aftermath::Unknown;
         }

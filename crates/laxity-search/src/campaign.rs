@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::case::save::{self, SavedCase};
-use crate::case::shrink;
 use crate::case::{self, Outcome};
 use crate::discipline::Discipline;
 use crate::hill_climb::Budget;
@@ -46,6 +45,8 @@ pub fn budget(discipline: Discipline) -> Budget {
     let packets = match discipline {
         // Its networks begin anew, and a packet of theirs costs as much as thirty of a link's.
         Discipline::Kind(kind) if kind.room().is_of_networks => 20_000,
+        // Each plan that follows builds its scheduler.
+        Discipline::Reservations => 60_000,
         _ => 250_000,
     };
     Budget { packets, patience: 150 }
@@ -84,7 +85,7 @@ impl Campaign {
         let (row, number) = ((turn % kinds) as usize, self.first + turn / kinds);
         let discipline = self.disciplines[row];
         let mut outcome = case::run(discipline, self.seed, number, budget(discipline), None);
-        let broken = outcome.broken.take().map(|broken| shrink::shrunk(broken, None));
+        let broken = outcome.broken.take().map(|broken| broken.shrunk(None));
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.rows[row].add(&outcome);
         if let Some(broken) = broken {

@@ -1,5 +1,6 @@
 //! One numbered case: a plan is drawn, pushed to the edge and searched.
 
+pub mod broken;
 pub mod broken_plan;
 mod police;
 pub mod save;
@@ -14,9 +15,11 @@ use crate::edge;
 use crate::faults::{Fault, with_fault};
 use crate::hill_climb::{self, Budget, SearchResult};
 use crate::replay::{self, Replay};
+use crate::reservations;
 use crate::subject::Subject;
 use crate::testbed::Testbed;
 use crate::testbed::judge::Violation;
+use broken::Broken;
 use broken_plan::BrokenPlan;
 use laxity_adversary::arrival::{Arrival, FIRST};
 
@@ -38,7 +41,7 @@ pub struct Outcome {
     /// How many plans were broken; of a single case see [`broken`](Self::broken).
     pub counterexamples: u64,
     /// What breaks, if anything.
-    pub broken: Option<BrokenPlan>,
+    pub broken: Option<Broken>,
 }
 
 /// The generator of a case: nothing but its discipline, the seed and its number count.
@@ -59,8 +62,11 @@ pub fn run(
     fault: Option<&'static Fault>,
 ) -> Outcome {
     let mut draw = generator(discipline, seed, number);
+    if discipline == Discipline::Reservations {
+        return reservations::run(&mut draw, budget, fault.and_then(Fault::of_calls));
+    }
     let drawn = Outcome { plans: 1, ..Outcome::default() };
-    let Some(draft) = edge::loosened(discipline.draw(&mut draw)) else { return drawn };
+    let Some(draft) = discipline.draw(&mut draw).and_then(edge::loosened) else { return drawn };
     let most_pushed = draw.random_range(0..=MOST_PUSHED);
     Outcome { plans: 1, ..search(draft, most_pushed, budget, &mut draw, fault) }
 }
@@ -93,6 +99,7 @@ pub fn search(
         }
         None => None,
     };
+    let broken = broken.map(Broken::Plan);
     Outcome { admitted: 1, runs, packets, closest, by_class, broken, ..Outcome::default() }
 }
 

@@ -19,13 +19,16 @@ pub enum Discipline {
     Nested,
     /// Networks of links under different disciplines.
     Network,
+    /// Flows that come and go on a link.
+    Reservations,
 }
 
 impl Discipline {
     /// Every discipline that promises anything, alone and together.
     pub fn all() -> impl Iterator<Item = Discipline> + Clone {
         let kinds = Kind::ALL.iter().copied().filter(|kind| plans::drawing(*kind).is_some());
-        kinds.map(Discipline::Kind).chain([Discipline::Nested, Discipline::Network])
+        let together = [Discipline::Nested, Discipline::Network, Discipline::Reservations];
+        kinds.map(Discipline::Kind).chain(together)
     }
 
     /// Its word.
@@ -34,12 +37,14 @@ impl Discipline {
             Discipline::Kind(kind) => kind.word(),
             Discipline::Nested => "nested",
             Discipline::Network => "network",
+            Discipline::Reservations => "reservations",
         }
     }
 
-    /// Draws a plan, which need not be admitted.
-    pub fn draw(self, draw: &mut Generator) -> Draft {
-        match self {
+    /// Draws a plan, which need not be admitted. `None` if its plans are no drafts: see
+    /// [`reservations`](crate::reservations).
+    pub fn draw(self, draw: &mut Generator) -> Option<Draft> {
+        Some(match self {
             Discipline::Kind(kind) => {
                 let drawing =
                     plans::drawing(kind).expect("only what promises anything is searched");
@@ -49,7 +54,8 @@ impl Discipline {
             }
             Discipline::Nested => nested::draw(draw),
             Discipline::Network => network::draw(draw),
-        }
+            Discipline::Reservations => return None,
+        })
     }
 
     /// The stream of random numbers for its cases.
@@ -57,7 +63,8 @@ impl Discipline {
         let first = STREAMS.iter().position(|word| *word == self.name());
         let of_kind = |kind: &Kind| Discipline::Kind(*kind) == self;
         let behind = || Kind::ALL.iter().position(of_kind).map(|at| at + STREAMS.len());
-        first.or_else(behind).expect("a kind, or one of the first streams") as u64
+        let last = || (self == Discipline::Reservations).then_some(LAST_STREAM);
+        first.or_else(behind).or_else(last).expect("a kind, or one of the others") as u64
     }
 }
 
@@ -65,6 +72,9 @@ impl Discipline {
 /// same when others are added.
 const STREAMS: [&str; 11] =
     ["edf", "hfsc", "wf2q", "nested", "wfq", "drr", "qfq", "priority", "dwcs", "network", "tdp"];
+
+/// The stream of flows that come and go, behind those of all kinds that there may be.
+const LAST_STREAM: usize = 1 << 16;
 
 impl fmt::Display for Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -252,7 +252,8 @@ impl ClassDraft {
 }
 
 impl ArrivalDraft {
-    fn text(&self) -> String {
+    /// As a plan has it.
+    pub(crate) fn text(&self) -> String {
         let ArrivalDraft { bucket, rate, packet, shortest, peak } = self;
         let peak = peak.map_or(String::new(), |peak| format!(", peak = \"{peak}bit\""));
         let packet = match shortest {

@@ -5,9 +5,11 @@
 
 mod books;
 mod built;
+mod calls;
 mod nested;
 mod proved;
 
+use laxity_answers::reservations::calls::{Change, Rules};
 use laxity_plan::{Plan, PlanError};
 
 use self::books::Misbehaviour::{Exchanges, Loses, Rests};
@@ -37,6 +39,21 @@ enum Spoils {
     Bounds(fn(&Subject, usize, usize) -> u64),
     /// How a scheduler is built from a plan.
     Scheduler(fn(&Plan) -> Built),
+    /// How flows come and go.
+    Calls(CallsFault),
+}
+
+/// A fault in how flows come and go.
+#[derive(Debug)]
+pub struct CallsFault {
+    /// The discipline that it is planted in, as plans have it; `None` for any.
+    pub scheduler: Option<&'static str>,
+    /// The rules by which calls are granted.
+    pub rules: fn(Rules) -> Rules,
+    /// What occupies the link from a time on.
+    pub change: fn(&mut Change),
+    /// The plan that a scheduler is built from.
+    pub plan: fn(&mut Plan),
 }
 
 const fn fault(discipline: Discipline, name: &'static str, spoils: Spoils) -> Fault {
@@ -51,6 +68,15 @@ impl Fault {
             Plans(spoil) => subject.outputs.iter_mut().for_each(|output| spoil(&mut output.plan)),
             Bounds(time) => proved::shorten(subject, time),
             Scheduler(build) => subject.build = build,
+            Calls(_) => {}
+        }
+    }
+
+    /// The fault, if it is one in how flows come and go.
+    pub fn of_calls(&self) -> Option<&CallsFault> {
+        match &self.spoils {
+            Calls(fault) => Some(fault),
+            Whole(_) | Plans(_) | Bounds(_) | Scheduler(_) => None,
         }
     }
 }
@@ -67,8 +93,8 @@ pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanE
     Ok(subject)
 }
 
-use Discipline::{Kind as Of, Nested, Network};
-use Spoils::{Bounds, Plans, Scheduler, Whole};
+use Discipline::{Kind as Of, Nested, Network, Reservations};
+use Spoils::{Bounds, Calls, Plans, Scheduler, Whole};
 use laxity_plan::discipline::Kind::{
     Cake, Drr, Dwcs, Edf, Fifo, Hfsc, Priority, Qfq, Tdp, Wf2q, Wfq,
 };
@@ -124,6 +150,73 @@ pub static ALL: &[Fault] = &[
     fault(Network, "jitter as if no packets were short", Whole(proved::no_short_packets)),
     fault(Network, "regulators that hold nothing", Whole(built::unregulated)),
     fault(Network, "regulators of curves a packet higher", Whole(built::looser_regulators)),
+    fault(
+        Network,
+        "paths as if CAKE kept the packets of a class in order",
+        Whole(proved::in_order_behind_cake),
+    ),
     fault(Of(Tdp), "paths a frame too short", Whole(proved::less_a_frame)),
     fault(Of(Tdp), "frames reserved for half of what is sent", Whole(built::half_reserved)),
+    fault(
+        Reservations,
+        "EDF: what has ended is free at once",
+        Calls(calls::free_at_once(calls::EDF)),
+    ),
+    fault(
+        Reservations,
+        "EDF: what has ended is free a packet too early",
+        Calls(calls::free_early(calls::EDF)),
+    ),
+    fault(
+        Reservations,
+        "best effort keeps its deadlines while something settles",
+        Calls(calls::KEPT_DEADLINES),
+    ),
+    fault(Reservations, "a newcomer begins at its grant", Calls(calls::NO_WAIT)),
+    fault(Reservations, "best effort by the curve before a call joined", Calls(calls::OLD_CURVE)),
+    fault(
+        Reservations,
+        "background: what has ended is free at once",
+        Calls(calls::free_at_once(calls::BACKGROUND)),
+    ),
+    fault(
+        Reservations,
+        "static priority: what has ended is free at once",
+        Calls(calls::free_at_once(calls::PRIORITY)),
+    ),
+    fault(
+        Reservations,
+        "WF2Q+: what has ended is free at once",
+        Calls(calls::free_at_once(calls::WF2Q)),
+    ),
+    fault(
+        Reservations,
+        "WF2Q+: what has ended is free a packet too early",
+        Calls(calls::free_early(calls::WF2Q)),
+    ),
+    fault(
+        Reservations,
+        "WFQ: what has ended is free at once",
+        Calls(calls::free_at_once(calls::WFQ)),
+    ),
+    fault(
+        Reservations,
+        "QFQ+: what has ended is free at once",
+        Calls(calls::free_at_once(calls::QFQ)),
+    ),
+    fault(
+        Reservations,
+        "H-FSC: what has ended is free at once",
+        Calls(calls::free_at_once(calls::HFSC)),
+    ),
+    fault(
+        Reservations,
+        "CAKE: what has ended is free at once",
+        Calls(calls::free_at_once(calls::CAKE)),
+    ),
+    fault(
+        Reservations,
+        "DRR: what has ended is free at once",
+        Calls(calls::free_at_once(calls::DRR)),
+    ),
 ];

@@ -11,6 +11,7 @@ pub mod faults;
 pub mod hill_climb;
 pub mod plans;
 pub mod replay;
+pub mod reservations;
 pub mod subject;
 pub mod testbed;
 

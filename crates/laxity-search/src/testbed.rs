@@ -44,7 +44,7 @@ struct Port {
 }
 
 /// A link by exact arithmetic: a busy period's bytes end where their sum says.
-struct Link {
+pub(crate) struct Link {
     rate: u64,
     busy_from: u64,
     bytes: u64,
@@ -61,7 +61,18 @@ struct Travel {
 }
 
 impl Link {
-    fn send(&mut self, now: u64, length: u32) -> u64 {
+    /// Of a rate in bits a second, idle.
+    pub(crate) fn new(rate: u64) -> Link {
+        Link { rate, busy_from: 0, bytes: 0, free_at: 0 }
+    }
+
+    /// When it has sent all, in ns.
+    pub(crate) fn free_at(&self) -> u64 {
+        self.free_at
+    }
+
+    /// Sends a packet from now on. Returns when it has left.
+    pub(crate) fn send(&mut self, now: u64, length: u32) -> u64 {
         if now != self.free_at {
             (self.busy_from, self.bytes) = (now, 0);
         }
@@ -81,7 +92,7 @@ impl<'a> Testbed<'a> {
         let port = |output: &Output| Port {
             scheduler: (subject.build)(&output.plan),
             books: Books::new(subject, output),
-            link: Link { rate: output.rate, busy_from: 0, bytes: 0, free_at: 0 },
+            link: Link::new(output.rate),
             delay: output.delay,
             looks_at: u64::MAX,
             wire: VecDeque::new(),

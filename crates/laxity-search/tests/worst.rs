@@ -17,7 +17,7 @@ const PACKETS: u64 = 20_000;
 /// A network at the edge of what is admitted, if it can be brought there.
 fn network(number: u64) -> Option<Draft> {
     let mut draw = case::generator(Discipline::Network, 7, number);
-    let draft = edge::loosened(Discipline::Network.draw(&mut draw))?;
+    let draft = edge::loosened(Discipline::Network.draw(&mut draw)?)?;
     Some(edge::pushed(draft, 12, &mut draw).inside)
 }
 

@@ -337,11 +337,8 @@ where
             self.policer.keep(packet);
             let packet = *packet;
             self.observer.arrived(&packet, None);
-            self.port.take_over(
-                packet.arrival,
-                packet,
-                &mut drops(&mut self.queued, self.observer, plan),
-            );
+            let drops = &mut drops(&mut self.queued, self.observer, plan);
+            self.port.take_over(time, packet, drops);
         }
         for (class, flow, memory) in memories {
             self.port.recall(class, flow, memory);

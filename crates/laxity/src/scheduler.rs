@@ -23,9 +23,14 @@ pub trait Scheduler {
     /// into `drops`; everything else leaves through [`dequeue`](Self::dequeue).
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink);
 
-    /// Takes in a packet that another scheduler has let in before, as when a plan is reloaded: as
-    /// [`enqueue`](Self::enqueue), but no limit and no queue management drops this packet or
-    /// another for it. Schedulers that wrap others, or that have limits, override this.
+    /// Takes in a packet at time `now` that another scheduler has let in before, as when a plan is
+    /// reloaded: as [`enqueue`](Self::enqueue), but no limit and no queue management drops this
+    /// packet or another for it. Packets are handed over in the order of their arrival. Schedulers
+    /// that wrap others, or that have limits, override this.
+    ///
+    /// What a packet is promised counts from its [`arrival`](Packet::arrival), such as a deadline.
+    /// Shares of the link count from `now`: what others had before gives no claim under this
+    /// scheduler, and takes none away. So the link is not late for a class that comes later.
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.enqueue(now, packet, drops);
     }

@@ -4,6 +4,7 @@
 //! and a simulation gets one plan after another.
 
 mod admission;
+mod stage;
 mod summary;
 
 #[cfg(test)]
@@ -24,6 +25,7 @@ use super::Book;
 use crate::Reason;
 use admission::Test;
 
+pub use stage::Stage;
 pub use summary::{CallsSummary, RequestSummary, SentSummary};
 
 /// Calls ask with numbers that sources do not draw.
@@ -111,7 +113,8 @@ pub struct Change {
     /// The calls that last, and those that have ended and are still felt: positions in
     /// [`granted`](Calls::granted).
     pub present: Box<[u32]>,
-    /// Whether some have ended and are still felt.
+    /// Whether some begin soon, or have ended and are still felt, so that best effort is to have no
+    /// deadlines.
     pub is_settling: bool,
 }
 
@@ -152,6 +155,24 @@ pub enum CallsError {
     Dist(#[from] DistError),
 }
 
+/// The time between two contracts. Nothing is proved by other rules than those of the plan: they
+/// show what these are good for.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever tries others")]
+pub struct Rules {
+    /// Whether newcomers [wait](Plan::newcomers_wait).
+    pub wait: bool,
+    /// How long what has ended is felt, by the [settling time](Plan::settling_time).
+    pub felt: fn(&Plan, Option<Nanos>) -> Option<Nanos>,
+}
+
+impl Rules {
+    /// Those of a plan.
+    pub fn new(plan: &Plan) -> Rules {
+        Rules { wait: plan.with_calls(&[]).plan.newcomers_wait(), felt: |_, settling| settling }
+    }
+}
+
 const MOST_CALLS: usize = 1_000_000;
 
 /// The most calls that all changes name together: what is there at each is kept.
@@ -164,13 +185,26 @@ impl Calls {
     /// # Errors
     /// If the plan has no requests, or is refused without any call, or too many ask.
     pub fn draw(plan: &Plan, duration: Nanos, seed: u64) -> Result<Calls, CallsError> {
+        Calls::draw_by(plan, duration, seed, Rules::new(plan))
+    }
+
+    /// The same by other rules for the time between two contracts.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn draw_by(
+        plan: &Plan,
+        duration: Nanos,
+        seed: u64,
+        rules: Rules,
+    ) -> Result<Calls, CallsError> {
         if plan.requests.is_empty() {
             return Err(CallsError::None);
         }
         if let SchedulerSpec::Dwcs(_) = plan.scheduler {
             return Err(CallsError::Windows);
         }
-        let mut test = Test::new(plan);
+        let mut test = Test::new(plan, rules);
         test.fits(vec![0; plan.requests.len()]).map_err(CallsError::Refused)?;
         let requests = (0..plan.requests.len()).map(|request| test.request(request)).collect();
         let calls = Calls {
@@ -262,8 +296,9 @@ impl Exchange<'_> {
         match bookings.request(now, number, request, period, None, test) {
             Ok(()) => {
                 calls.settles &= test.settles;
-                let until = now.saturating_add(holding);
-                let call = Call { request, from: now, until };
+                let from = bookings.get(&number).map_or(now, |booking| booking.period().from);
+                let until = from.saturating_add(holding);
+                let call = Call { request, from, until };
                 calls.granted.push(GrantedCall { call, bound: test.last[request] });
                 ends.push(Reverse((until, number)));
                 active[request] += 1;
@@ -279,9 +314,9 @@ impl Exchange<'_> {
     /// Notes what occupies the link, if that has changed.
     fn note(&mut self, now: Nanos) -> Result<(), CallsError> {
         let states = self.bookings.iter().filter_map(|(call, one)| Some((*call, one.state(now)?)));
-        let states: Vec<_> = states.collect();
-        let is_settling = states.iter().any(|(_, state)| *state == State::Leaving);
-        let present: Box<[u32]> = states.into_iter().map(|(call, _)| call as u32).collect();
+        let present = states.filter(|(_, state)| *state != State::Ahead);
+        let present: Box<[u32]> = present.map(|(call, _)| call as u32).collect();
+        let is_settling = self.bookings.is_settling(now);
         let change = Change { at: now, present, is_settling };
         let is_same = |last: &Change| {
             last.present == change.present && last.is_settling == change.is_settling

@@ -113,7 +113,15 @@ fn text(answer: &Answer, order: &Order) -> String {
                 _ => "granted",
             };
             let bound = bound.map(|bound| format!(": {bound}")).unwrap_or_default();
-            format!("`{}` is {granted_or_held}{bound}.", granted.name)
+            // Of what is for later the begin was told.
+            let is_for_later = matches!(order, Order::Reserve(wish) if wish.from_ns.is_some());
+            let begins = granted.from_ns.saturating_sub(now().0);
+            let begin = match begins {
+                0 => String::new(),
+                _ if is_for_later => String::new(),
+                begins => format!(", and begins in {}", quantity::time(begins as f64)),
+            };
+            format!("`{}` is {granted_or_held}{begin}{bound}.", granted.name)
         }
         Answer::Done => "Done.".to_string(),
         Answer::Listed { reservations } if reservations.is_empty() => {

@@ -125,11 +125,8 @@ impl Plain {
         mem::swap(&mut self.scheduler, &mut next.scheduler);
         mem::swap(&mut self.washes, &mut next.washes);
         let Plain { scheduler, outlet, held, .. } = self;
-        let mut time = Nanos::ZERO;
         for packet in in_order(held) {
-            // Packets that came at several ports at once may be queued in any order.
-            time = time.max(packet.arrival);
-            scheduler.take_over(time, packet, &mut drops(held, tell));
+            scheduler.take_over(now, packet, &mut drops(held, tell));
         }
         let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
         outlet.changes_hands(now, scheduler.next_ready(now), oldest);

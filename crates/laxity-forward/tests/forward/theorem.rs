@@ -23,6 +23,8 @@ pub(crate) fn promising() -> impl Iterator<Item = Discipline> {
         // First come, first served bounds them over links alone, and DWCS keeps windows.
         Discipline::Kind(Kind::Fifo | Kind::Dwcs) => false,
         Discipline::Kind(_) | Discipline::Nested | Discipline::Network => true,
+        // Those of plans that follow one another.
+        Discipline::Reservations => false,
     };
     disciplines().into_iter().filter(bounds_delays)
 }

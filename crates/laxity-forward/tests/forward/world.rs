@@ -22,7 +22,7 @@ pub(crate) fn disciplines() -> Vec<Discipline> {
     let is_of_a_link = |discipline: &Discipline| match discipline {
         Discipline::Kind(kind) => !kind.room().is_of_networks,
         Discipline::Nested => true,
-        Discipline::Network => false,
+        Discipline::Network | Discipline::Reservations => false,
     };
     Discipline::all().filter(is_of_a_link).collect()
 }
@@ -31,11 +31,11 @@ pub(crate) fn disciplines() -> Vec<Discipline> {
 pub(crate) fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
     let drawing = match discipline {
         Discipline::Kind(kind) => plans::drawing(kind),
-        Discipline::Nested | Discipline::Network => None,
+        Discipline::Nested | Discipline::Network | Discipline::Reservations => None,
     };
     match drawing {
         Some(drawing) => drawing(draw),
-        None => discipline.draw(draw),
+        None => discipline.draw(draw).expect("plans of a link are drafts"),
     }
 }
 

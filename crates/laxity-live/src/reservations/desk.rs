@@ -203,11 +203,12 @@ impl Desk {
         let stays = |booking: &Booking<Contract>| {
             !matches!(booking.state(now), None | Some(State::Leaving))
         };
-        let mut reservations = self.book.reservations();
-        let there = reservations.find(|(other, booking)| *other == name && stays(booking));
+        let own = self.book.reservations().filter(|(other, _)| *other == name);
+        // Of one that is being changed the last contract stays.
+        let there = own.filter(|(_, booking)| stays(booking)).last();
         let record = there.map(|(_, booking)| Record {
             keys: booking.contract().keys().to_string(),
-            from_ns: booking.period().from.0,
+            from_ns: self.book.begin(booking).0,
             until_ns: booking.period().until.map(|Nanos(until)| until),
             commit_by_ns: booking.commit_by().map(|Nanos(by)| by),
         });
@@ -222,7 +223,7 @@ impl Desk {
                 name: name.clone(),
                 state,
                 keys: booking.contract().keys().to_string(),
-                from_ns: booking.period().from.0,
+                from_ns: self.book.begin(booking).0,
                 until_ns: booking.period().until.map(|Nanos(until)| until),
                 held_until_ns: held.map(|Nanos(by)| by),
             })
@@ -237,7 +238,7 @@ impl Desk {
                 let NoRoom { offer, .. } = (**no_room).clone();
                 return Answer::Refused(Refused { reason: Why::NoRoom, message, offer });
             }
-            RequestError::Exists(_) => Why::Exists,
+            RequestError::Exists(_) | RequestError::Pending => Why::Exists,
             RequestError::Unknown(_) => Why::Unknown,
             RequestError::TooMany => Why::TooMany,
             _ => Why::Senseless,

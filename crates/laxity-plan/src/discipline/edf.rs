@@ -142,6 +142,11 @@ impl Plan {
         }
     }
 
+    /// Whether best effort gets deadlines in a scheme.
+    pub(crate) fn gives_deadlines(&self, scheme: BestEffort) -> bool {
+        self.best_effort(scheme) != BestEffort::Background
+    }
+
     /// The two lines of Algorithms 2 and 3.
     pub fn two_lines(&self) -> TwoLines {
         let system = self.edf_system();

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use crate::case::broken_plan::BrokenPlan;
+use crate::case::broken::Broken;
 use crate::discipline::Discipline;
 use crate::replay;
+use crate::reservations;
+use crate::testbed::judge::Violation;
 
 /// A counterexample that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,13 +30,16 @@ pub fn save(
     folder: &Path,
     name: &str,
     discipline: Discipline,
-    broken: &BrokenPlan,
+    broken: &Broken,
 ) -> io::Result<SavedCase> {
     std::fs::create_dir_all(folder)?;
-    let (plan, recording) = replay::files(&broken.draft, &broken.arrivals);
+    let (plan, recording) = match broken {
+        Broken::Plan(broken) => replay::files(&broken.draft, &broken.arrivals),
+        Broken::Calls(broken) => (broken.draft.text(), None),
+    };
     let path = folder.join(name).with_extension("toml");
-    let class = broken.what.class;
-    let what = format!("class {class} at {} ns: {}", broken.what.at, broken.what.what);
+    let Violation { class, at, what } = broken.what();
+    let what = format!("class {class} at {at} ns: {what}");
     std::fs::write(&path, format!("# {what}\n{plan}"))?;
     let mut command = format!("laxity run {}", path.display());
     if let Some(recording) = recording {
@@ -42,7 +47,11 @@ pub fn save(
         std::fs::write(&path, recording)?;
         command += &format!(" --arrivals {}", path.display());
     }
-    let replayed = replay::run(&broken.draft, &broken.arrivals);
-    let replayed = replayed.is_ok_and(|replayed| !replayed.kept || !replayed.broken.is_empty());
+    let replayed = match broken {
+        Broken::Plan(broken) => replay::run(&broken.draft, &broken.arrivals)
+            .is_ok_and(|replayed| !replayed.kept || !replayed.broken.is_empty()),
+        // Without the fault that was planted nothing breaks.
+        Broken::Calls(broken) => reservations::breaks(&broken.draft, None).is_some(),
+    };
     Ok(SavedCase { discipline, what, command, replayed })
 }

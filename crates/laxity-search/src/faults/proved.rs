@@ -105,6 +105,18 @@ pub(super) fn no_short_packets(subject: &mut Subject) {
     }
 }
 
+/// What is proved of paths where CAKE keeps the packets of a class in order.
+pub(super) fn in_order_behind_cake(subject: &mut Subject) {
+    let mut draft = subject.draft.clone();
+    for link in draft.links.iter_mut().filter(|link| link.scheduler.contains("cake")) {
+        link.scheduler += ", isolation = \"flowblind\"";
+    }
+    let Ok(other) = Subject::new(&draft) else { return };
+    for (feed, other) in subject.feeds.iter_mut().flatten().zip(other.feeds.iter().flatten()) {
+        feed.bound = other.bound;
+    }
+}
+
 /// A frame of time-driven priority.
 pub(super) fn less_a_frame(subject: &mut Subject) {
     let SchedulerSpec::Tdp(spec) = subject.plan.scheduler else { return };

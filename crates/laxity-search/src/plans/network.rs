@@ -94,13 +94,18 @@ fn link_between(
 fn scheduler(draw: &mut Generator) -> String {
     match draw.random_range(0..8u32) {
         0 | 1 => "kind = \"fifo\"".to_string(),
-        2 | 3 => edf_keys(draw),
+        2 => edf_keys(draw),
+        3 => cake(),
         _ => match pick(&others(), draw) {
-            // COBALT is to drop nothing: its times are not those of bounds.
-            Kind::Cake => "kind = \"cake\", rtt = \"1000s\"".to_string(),
+            Kind::Cake => cake(),
             kind => format!("kind = \"{}\"", kind.word()),
         },
     }
+}
+
+/// CAKE, in which classes take turns. COBALT is to drop nothing: its times are not those of bounds.
+fn cake() -> String {
+    "kind = \"cake\", rtt = \"1000s\"".to_string()
 }
 
 /// The other disciplines that bound delays at a link.

@@ -75,7 +75,7 @@ fn searched(kind: Kind, place: Place) -> Outcome {
         let Some(draft) = edge::loosened(place.lay(draft, &mut draw)) else { continue };
         let mut outcome = case::search(draft, MOST_PUSHED, budget(kind), &mut draw, None);
         if let Some(broken) = outcome.broken.take() {
-            let (word, what, plan) = (kind.word(), &broken.what, broken.draft.text());
+            let (word, what, plan) = (kind.word(), broken.what(), broken.text());
             panic!(
                 "{word}, {place:?}, plan {number}: class {} at {} ns: {}\n{plan}",
                 what.class, what.at, what.what
@@ -121,7 +121,7 @@ fn no_packet_in_a_share_takes_longer_than_a_room_proves() {
 fn every_plan_that_is_drawn_is_one() {
     for discipline in Discipline::all() {
         for number in 0..100 {
-            let draft = discipline.draw(&mut case::generator(discipline, 3, number));
+            let draft = discipline.draw(&mut case::generator(discipline, 3, number)).unwrap();
             if let Err(error) = Subject::new(&draft) {
                 let message = error.message();
                 assert!(!message.contains("means nothing"), "{discipline}: {error}");

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
-use laxity::units::Nanos;
+use laxity::units::{Bytes, Nanos, Rate};
 
 /// Another plan from some time on.
 pub struct Change {
@@ -19,12 +19,16 @@ pub struct Change {
     pub classes: HashMap<ClassId, ClassId>,
     /// The class inside of packets that are queued when it is followed and whose own is gone.
     pub rest: Option<ClassId>,
+    /// The rate of the link.
+    pub rate: Rate,
 }
 
 /// A scheduler that follows one plan after another while packets are queued.
 ///
-/// It hands over as a live link does that reads its plan again: the next scheduler gets what is
-/// queued at the times of its arrival, in that order, and what is remembered of queues. A packet
+/// It hands over as a live link does that reads its plan again: the next scheduler [takes
+/// over](Scheduler::take_over) what is queued, in the order of its arrival, and what is remembered
+/// of queues. A packet that is under way then goes first and is sent at once: its class has had the
+/// link for it, and others wait for it once and not twice. A packet
 /// that arrives in a class that the plan of its time does not have is dropped.
 pub struct Successive<C: Iterator<Item = Change>> {
     current: Change,
@@ -33,14 +37,26 @@ pub struct Successive<C: Iterator<Item = Change>> {
     /// What is queued, by the order of arrival.
     held: BTreeMap<u64, Packet>,
     arrived: u64,
+    /// The packet that was sent last, and until when.
+    under_way: Option<(Packet, Nanos)>,
 }
+
+/// The handle of a packet under way as a scheduler has it.
+const UNDER_WAY: u64 = u64::MAX;
 
 impl<C: Iterator<Item = Change>> Successive<C> {
     /// Follows these plans, in the order of their times; the first from the begin on. `None` if
     /// there are none.
     pub fn new(mut changes: C) -> Option<Self> {
         let (current, next) = (changes.next()?, changes.next());
-        Some(Successive { current, next, changes, held: BTreeMap::new(), arrived: 0 })
+        Some(Successive {
+            current,
+            next,
+            changes,
+            held: BTreeMap::new(),
+            arrived: 0,
+            under_way: None,
+        })
     }
 
     /// Follows all plans whose time has come.
@@ -48,12 +64,20 @@ impl<C: Iterator<Item = Change>> Successive<C> {
         while let Some(next) = self.next.take_if(|next| next.at <= now) {
             self.next = self.changes.next();
             let before = std::mem::replace(&mut self.current, next);
-            self.hand_over(&before, drops);
+            self.hand_over(now, &before, drops);
         }
     }
 
-    fn hand_over(&mut self, before: &Change, drops: &mut dyn DropSink) {
-        let Successive { current, held, .. } = self;
+    fn hand_over(&mut self, now: Nanos, before: &Change, drops: &mut dyn DropSink) {
+        let Successive { current, held, under_way, .. } = self;
+        if let Some((packet, _)) = under_way.filter(|(_, until)| *until > now)
+            && let Some(class) = current.classes.get(&packet.class).copied().or(current.rest)
+        {
+            let packet = Packet { class, handle: UNDER_WAY, ..packet };
+            let drops = &mut Held { held, classes: &current.classes, drops };
+            current.scheduler.take_over(now, packet, drops);
+            current.scheduler.dequeue(now, drops);
+        }
         let mut memories = Vec::new();
         let mut kept = Vec::new();
         for (handle, packet) in &*held {
@@ -69,7 +93,7 @@ impl<C: Iterator<Item = Change>> Successive<C> {
                 Some(class) => {
                     let packet = Packet { class, handle, ..packet };
                     let drops = &mut Held { held, classes: &current.classes, drops };
-                    current.scheduler.take_over(packet.arrival, packet, drops);
+                    current.scheduler.take_over(now, packet, drops);
                 }
                 None => {
                     held.remove(&handle);
@@ -99,9 +123,18 @@ impl<C: Iterator<Item = Change>> Scheduler for Successive<C> {
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.follow(now, drops);
-        let Successive { current: Change { scheduler, classes, .. }, held, .. } = self;
-        let dispatch = scheduler.dequeue(now, &mut Held { held, classes, drops })?;
+        let Successive {
+            current: Change { scheduler, classes, rate, .. }, held, under_way, ..
+        } = self;
+        let mut drops = Held { held, classes, drops };
+        let mut dispatch = scheduler.dequeue(now, &mut drops)?;
+        if dispatch.packet.handle == UNDER_WAY {
+            // It was held back when it was handed over.
+            dispatch = scheduler.dequeue(now, &mut drops)?;
+        }
         let packet = outside(held, dispatch.packet);
+        let until = now.saturating_add(rate.time_for(Bytes(packet.length.into())));
+        *under_way = Some((packet, until));
         Some(Dispatch { packet, ..dispatch })
     }
 

@@ -15,6 +15,29 @@
 //! What is promised together changes when a booking begins. So [`Bookings`] asks whether all that
 //! occupy the link fit at the begin of each of them, now and later. What fits there fits until the
 //! next begin, because no promise is harder to keep with one flow less.
+//!
+//! Under EDF best effort has deadlines, too, by the capacity that the promises leave. It may have
+//! used what a newcomer counts on. So a newcomer [waits](Admission::waits): best effort is in the
+//! background for W, and the newcomer begins at the end of that time.
+//!
+//! **Theorem.** Let the promises change at time T. Let best effort be in the background from T - W
+//! to T, and let it have deadlines from T on by the new residual curve, as if what is queued of it
+//! had come at T. Flows that leave send nothing from T - W on, flows that join send nothing before
+//! T. Then every packet with a deadline is in time.
+//!
+//! *Proof.* Before T this is the test of the old promises, because best effort only demands less. Let
+//! a packet be due at D and sent after T. At some time u in \[T - W, T\] no promised
+//! packet is queued. Let s be the last time before the packet at which the link began a packet that
+//! is due after D, or was idle; let t be the later one of s and u. From t on the link is busy, and
+//! but for one packet that was under way it sends what came from t on and is due by D. Of the flows
+//! that is at most the sum of `A_k(D - t - d_k)`, with the newcomers' curves. Best effort in the
+//! background is due after all others. What gets its deadline from T on by the new residual curve S
+//! demands at most `S(D - t)`, and at most `S(D - T)` if t is before T, which is no more. The test
+//! of the new promises says that all of this fits into `C (D - t - theta)`. ∎
+//!
+//! The theorem holds with several such changes whose times in the background overlap, because these
+//! times together are one. It also holds for a flow that joins while best effort stays in the
+//! background.
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +55,10 @@ pub struct Booking<C> {
     until: Option<Nanos>,
     commit_by: Option<Nanos>,
     clearing: Option<Nanos>,
+    /// How long before its begin best effort is in the background.
+    opening: Nanos,
+    /// Whether it takes the place of another one at its begin.
+    replaces: bool,
 }
 
 /// When a reservation is to be.
@@ -68,6 +95,8 @@ pub enum Refusal<E> {
     Unknown,
     /// It would be over before it begins.
     Empty,
+    /// It takes the place of another one, and that has not happened yet.
+    Pending,
     /// It does not fit beside all others.
     NoRoom {
         /// The first time at which it does not.
@@ -88,15 +117,41 @@ pub trait Admission<C> {
     /// # Errors
     /// If they cannot be promised together.
     fn test(&mut self, contracts: &[&C]) -> Result<Option<Nanos>, Self::Error>;
+
+    /// Whether a newcomer waits until best effort has been in the background for W. Default no.
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 /// The reservations of a link, by name.
 #[derive(Clone, Debug)]
 pub struct Bookings<K, C> {
     bookings: BTreeMap<K, Booking<C>>,
+    /// Until then best effort is in the background for reservations that were given up before they
+    /// began.
+    background_until: Nanos,
+}
+
+/// A reservation that is entered, and the one whose place it takes.
+struct Newcomer<'a, K> {
+    name: &'a K,
+    former: Option<&'a K>,
 }
 
 impl<C> Booking<C> {
+    fn new(contract: C, Period { from, until }: Period, commit_by: Option<Nanos>) -> Self {
+        Booking {
+            contract,
+            from,
+            until,
+            commit_by,
+            clearing: Some(Nanos::ZERO),
+            opening: Nanos::ZERO,
+            replaces: false,
+        }
+    }
+
     /// What is promised.
     pub fn contract(&self) -> &C {
         &self.contract
@@ -119,10 +174,11 @@ impl<C> Booking<C> {
 
     /// Where it stands at a time; `None` when it no longer occupies the link.
     pub fn state(&self, now: Nanos) -> Option<State> {
-        if !self.occupies(now) {
+        let until = self.until_at(now);
+        if until.and_then(|until| self.free_after(until)).is_some_and(|free| now >= free) {
             return None;
         }
-        Some(match self.until {
+        Some(match until {
             _ if now < self.from => State::Ahead,
             Some(until) if now >= until => State::Leaving,
             _ if self.held_until(now).is_some() => State::Held,
@@ -130,16 +186,33 @@ impl<C> Booking<C> {
         })
     }
 
+    /// Its end as it is known at a time. What was held and not committed by then has ended.
+    fn until_at(&self, now: Nanos) -> Option<Nanos> {
+        let lapsed = self.commit_by.filter(|by| *by <= now).map(|by| by.max(self.from));
+        self.until.into_iter().chain(lapsed).min()
+    }
+
     /// When the link is free of it; `None` if nobody knows yet.
     pub fn free_at(&self) -> Option<Nanos> {
-        let until = self.until?;
+        self.free_after(self.until?)
+    }
+
+    fn free_after(&self, until: Nanos) -> Option<Nanos> {
         if until <= self.from { Some(until) } else { Some(until.saturating_add(self.clearing?)) }
     }
 
-    fn end(&mut self, now: Nanos) {
-        self.from = self.from.min(now);
-        self.until = Some(now);
-        self.commit_by = None;
+    /// When best effort goes to the background for it, if it does.
+    fn opens_at(&self) -> Option<Nanos> {
+        (self.opening > Nanos::ZERO).then(|| self.from.saturating_sub(self.opening))
+    }
+
+    /// Whether best effort is in the background because it begins or has ended.
+    fn settles(&self, now: Nanos) -> bool {
+        match self.state(now) {
+            Some(State::Ahead) => self.opens_at().is_some_and(|at| at <= now),
+            Some(State::Leaving) => true,
+            Some(State::Held | State::Active) | None => false,
+        }
     }
 
     /// Whether it occupies the link at a time or will later.
@@ -150,12 +223,13 @@ impl<C> Booking<C> {
 
 impl<K: Ord + Clone, C> Default for Bookings<K, C> {
     fn default() -> Self {
-        Bookings { bookings: BTreeMap::new() }
+        Bookings { bookings: BTreeMap::new(), background_until: Nanos::ZERO }
     }
 }
 
 impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
-    /// Enters a reservation. If it is to be committed by a time and is not, it ends then.
+    /// Enters a reservation. If it is to be committed by a time and is not, it ends then. Where
+    /// newcomers [wait](Admission::waits), it may begin later, and lasts as long.
     ///
     /// # Errors
     /// If one of this name is there, its period is empty, or it does not fit. Nothing has changed
@@ -177,9 +251,10 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         if until.is_some_and(|until| until <= from) {
             return Err(Refusal::Empty);
         }
-        let clearing = Some(Nanos::ZERO);
-        self.enter(now, admission, |bookings| {
-            bookings.insert(name, Booking { contract, from, until, commit_by, clearing });
+        let booking = Booking::new(contract, Period { from, until }, commit_by);
+        let newcomer = Newcomer { name: &name, former: None };
+        self.enter(now, Some(newcomer), admission, |changed| {
+            changed.bookings.insert(name.clone(), booking);
         })
     }
 
@@ -195,12 +270,10 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         admission: &mut A,
     ) -> Result<(), Refusal<A::Error>> {
         let is_over = |end: Option<Nanos>| end.is_some_and(|end| end <= now);
-        self.enter(now, admission, |bookings| {
-            for (name, contract, Period { from, until }, commit_by) in granted {
-                if !is_over(until) && !is_over(commit_by) {
-                    let clearing = Some(Nanos::ZERO);
-                    let booking = Booking { contract, from, until, commit_by, clearing };
-                    bookings.insert(name, booking);
+        self.enter(now, None, admission, |changed| {
+            for (name, contract, period, commit_by) in granted {
+                if !is_over(period.until) && !is_over(commit_by) {
+                    changed.bookings.insert(name, Booking::new(contract, period, commit_by));
                 }
             }
         })
@@ -215,7 +288,7 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         now: Nanos,
         admission: &mut A,
     ) -> Result<(), Refusal<A::Error>> {
-        self.enter(now, admission, |_| {})
+        self.enter(now, None, admission, |_| {})
     }
 
     /// Makes a reservation that is held one that is granted.
@@ -239,22 +312,23 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         until: Option<Nanos>,
         admission: &mut A,
     ) -> Result<(), Refusal<A::Error>> {
-        self.unended(now, name).ok_or(Refusal::Unknown)?;
-        if until.is_some_and(|until| until <= now) {
+        let from = self.unended(now, name).ok_or(Refusal::Unknown)?.from;
+        if until.is_some_and(|until| until <= now.max(from)) {
             return Err(Refusal::Empty);
         }
-        self.enter(now, admission, |bookings| {
-            bookings.entry(name.clone()).and_modify(|booking| booking.until = until);
+        self.enter(now, None, admission, |changed| {
+            changed.bookings.entry(name.clone()).and_modify(|booking| booking.until = until);
         })
     }
 
-    /// Gives a reservation another contract from now on, and another name. What was sent under the
-    /// old contract stays promised: the old reservation ends now, as if it were
-    /// [released](Self::release).
+    /// Gives a reservation another contract, and another name. The old contract lasts until the new
+    /// one begins, which is now, or later where newcomers [wait](Admission::waits). What was sent
+    /// under the old one stays promised, as if it were [released](Self::release).
     ///
     /// # Errors
-    /// If there is none of the old name or one of the new name, or the new contract does not fit
-    /// beside all others and the old one. Nothing has changed then.
+    /// If there is none of the old name or one of the new name, it is being changed already, it
+    /// would end before, or the new contract does not fit beside all others and the old one.
+    /// Nothing has changed then.
     pub fn change<A: Admission<C>>(
         &mut self,
         now: Nanos,
@@ -266,11 +340,17 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
         if self.bookings.get(new).is_some_and(|booking| booking.state(now).is_some()) {
             return Err(Refusal::Exists);
         }
-        let (from, clearing) = (former.from.max(now), Some(Nanos::ZERO));
-        let changed = Booking { contract, from, clearing, ..former };
-        self.enter(now, admission, |bookings| {
-            bookings.entry(old.clone()).and_modify(|old| old.end(now));
-            bookings.insert(new.clone(), changed);
+        let has_begun = former.from <= now;
+        if former.replaces && !has_begun {
+            return Err(Refusal::Pending);
+        }
+        let period = Period { from: former.from.max(now), until: former.until };
+        let changed = Booking::new(contract, period, former.commit_by);
+        let changed = Booking { replaces: has_begun, ..changed };
+        let newcomer = Newcomer { name: new, former: has_begun.then_some(old) };
+        self.enter(now, Some(newcomer), admission, |bookings| {
+            bookings.end(now, old);
+            bookings.bookings.insert(new.clone(), changed);
         })
     }
 
@@ -279,8 +359,20 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
     /// # Errors
     /// [`Unknown`](Refusal::Unknown) if there is none.
     pub fn release<E>(&mut self, now: Nanos, name: &K) -> Result<(), Refusal<E>> {
-        self.unended(now, name).ok_or(Refusal::Unknown)?.end(now);
+        self.unended(now, name).ok_or(Refusal::Unknown)?;
+        self.end(now, name);
         Ok(())
+    }
+
+    fn end(&mut self, now: Nanos, name: &K) {
+        let Some(booking) = self.bookings.get_mut(name) else { return };
+        if booking.settles(now) {
+            // No promised packet may have been gone yet since best effort went to the background.
+            self.background_until = self.background_until.max(booking.from);
+        }
+        booking.from = booking.from.min(now);
+        booking.until = Some(now);
+        booking.commit_by = None;
     }
 
     /// Time has come to `now`: what was held and not committed ends, and what no longer occupies
@@ -297,20 +389,30 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
     /// What was held and not committed by now ends.
     fn lapse(&mut self, now: Nanos) {
         for booking in self.bookings.values_mut() {
-            if let Some(by) = booking.commit_by.filter(|by| *by <= now) {
-                let end = by.max(booking.from);
-                booking.until = Some(booking.until.map_or(end, |until| until.min(end)));
+            if booking.commit_by.is_some_and(|by| by <= now) {
+                if now < booking.from && booking.settles(now) {
+                    self.background_until = self.background_until.max(booking.from);
+                }
+                booking.until = booking.until_at(now);
                 booking.commit_by = None;
             }
         }
     }
 
-    /// When something begins, ends or expires next, after `now`.
+    /// When something begins, ends or expires next, or best effort goes to the background or comes
+    /// back, after `now`.
     pub fn next_change(&self, now: Nanos) -> Option<Nanos> {
         let times = |booking: &Booking<C>| {
-            [Some(booking.from), booking.until, booking.commit_by, booking.free_at()]
+            let Booking { from, until, commit_by, .. } = booking;
+            [booking.opens_at(), Some(*from), *until, *commit_by, booking.free_at()]
         };
-        self.bookings.values().flat_map(times).flatten().filter(|time| *time > now).min()
+        let times = self.bookings.values().flat_map(times).flatten();
+        times.chain([self.background_until]).filter(|time| *time > now).min()
+    }
+
+    /// Whether something begins or has ended, so that best effort is to have no deadlines.
+    pub fn is_settling(&self, now: Nanos) -> bool {
+        now < self.background_until || self.bookings.values().any(|booking| booking.settles(now))
     }
 
     /// All reservations, by name.
@@ -333,30 +435,45 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
     fn enter<A: Admission<C>>(
         &mut self,
         now: Nanos,
+        newcomer: Option<Newcomer<'_, K>>,
         admission: &mut A,
-        change: impl FnOnce(&mut BTreeMap<K, Booking<C>>),
+        change: impl FnOnce(&mut Self),
     ) -> Result<(), Refusal<A::Error>> {
         let mut changed = self.clone();
         changed.lapse(now);
-        change(&mut changed.bookings);
+        change(&mut changed);
+        if let Some(newcomer) = newcomer.as_ref().filter(|_| admission.waits()) {
+            changed.postpone(newcomer, now.saturating_add(Nanos(1)));
+        }
         // What is promised beside more takes longer to clear, and may so meet what begins later.
-        while changed.test_all(now, admission)? {}
+        while changed.test_all(now, newcomer.as_ref(), admission)? {}
+        let new = newcomer.and_then(|newcomer| changed.bookings.get(newcomer.name));
+        if new.is_some_and(|new| new.until.is_some_and(|until| until <= new.from)) {
+            return Err(Refusal::Empty);
+        }
         *self = changed;
         Ok(())
     }
 
     /// Tests what is promised together at the begin of each booking. Returns whether one takes
-    /// longer to clear than it was known to.
+    /// longer to clear than it was known to, or the newcomer begins later.
     fn test_all<A: Admission<C>>(
         &mut self,
         now: Nanos,
+        newcomer: Option<&Newcomer<'_, K>>,
         admission: &mut A,
     ) -> Result<bool, Refusal<A::Error>> {
         let mut begins: Vec<Nanos> = self.bookings.values().map(|one| one.from.max(now)).collect();
+        begins.extend(admission.waits().then_some(now));
         begins.sort_unstable();
         begins.dedup();
-        let mut grows = false;
+        let (mut grows, mut before) = (false, None);
         for at in begins {
+            if let (true, Some(opening)) = (admission.waits(), before)
+                && self.open(now, at, opening, newcomer)
+            {
+                return Ok(true);
+            }
             let together = |booking: &Booking<C>| booking.from <= at && booking.occupies(at);
             let contracts = self.bookings.values().filter(|one| together(one));
             let contracts: Vec<&C> = contracts.map(|booking| &booking.contract).collect();
@@ -366,7 +483,48 @@ impl<K: Ord + Clone, C: Clone> Bookings<K, C> {
                 grows |= longest != booking.clearing;
                 booking.clearing = longest;
             }
+            before = clearing;
         }
         Ok(grows)
+    }
+
+    /// What begins at a time finds others there, who are gone once from the queue within `opening`.
+    /// Best effort is in the background for so long before. Returns whether the newcomer has to
+    /// begin later for that.
+    ///
+    /// Others keep their begin. Where it is less than `opening` away, the newcomer is the reason
+    /// and begins before them: the time in the background before its begin is part of theirs.
+    fn open(
+        &mut self,
+        now: Nanos,
+        at: Nanos,
+        opening: Nanos,
+        newcomer: Option<&Newcomer<'_, K>>,
+    ) -> bool {
+        let earliest = now.saturating_add(opening);
+        let new = newcomer.filter(|new| self.bookings.get(new.name).is_some_and(|n| n.from == at));
+        if let Some(new) = new.filter(|_| at < earliest) {
+            self.postpone(new, earliest);
+            return true;
+        }
+        for booking in self.bookings.values_mut().filter(|booking| booking.from == at) {
+            booking.opening = booking.opening.max(opening);
+        }
+        false
+    }
+
+    /// Lets a newcomer begin at a time at the earliest, and what it takes the place of end then. A
+    /// new reservation lasts as long as was asked for.
+    fn postpone(&mut self, newcomer: &Newcomer<'_, K>, earliest: Nanos) {
+        let Some(new) = self.bookings.get_mut(newcomer.name) else { return };
+        let later = earliest.saturating_sub(new.from);
+        new.from = new.from.max(earliest);
+        if newcomer.former.is_none() {
+            new.until = new.until.map(|until| until.saturating_add(later));
+        }
+        let begin = new.from;
+        if let Some(old) = newcomer.former.and_then(|old| self.bookings.get_mut(old)) {
+            old.until = Some(begin);
+        }
     }
 }

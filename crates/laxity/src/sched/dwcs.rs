@@ -194,6 +194,11 @@ impl Scheduler for Dwcs {
 }
 
 impl Withdraw for Dwcs {
+    /// The deadlines of a stream count from the arrivals of its packets.
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        self.place(packet.arrival.min(now), packet, drops)
+    }
+
     #[inline(always)]
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(id) = self.stream_of(&packet) else {

@@ -52,6 +52,8 @@ pub struct Edf {
     best_effort: BestEffort,
     late: Late,
     backlog: Backlog,
+    /// The latest arrival of what was taken over.
+    taken_over: Nanos,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -204,6 +206,7 @@ impl Edf {
             best_effort,
             late: Late::Send,
             backlog: Backlog::default(),
+            taken_over: Nanos::ZERO,
         }
     }
 
@@ -293,6 +296,21 @@ impl Edf {
 }
 
 impl Withdraw for Edf {
+    /// Real-time packets are due as they were. Deadlines of best effort count from now, so that in
+    /// any time it demands no more than its curve.
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        self.best_effort.counts_from = now;
+        let class = self.classes.get(packet.class.index());
+        if packet.demoted || !class.is_some_and(|class| class.deadline < Nanos::MAX) {
+            return self.place(now, packet, drops);
+        }
+        // Packets that came over several wires at once may be handed over in any order.
+        let is_first = self.queues.least().is_none();
+        let before = if is_first { Nanos::ZERO } else { self.taken_over };
+        self.taken_over = packet.arrival.max(before);
+        self.place(self.taken_over, packet, drops)
+    }
+
     #[inline(always)]
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(&class) = self.classes.get(packet.class.index()) else {

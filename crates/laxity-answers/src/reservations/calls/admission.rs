@@ -9,7 +9,7 @@ use laxity_plan::calls::Call;
 use laxity_plan::model::{Dist, RequestSpec};
 use statrs::function::gamma::gamma;
 
-use super::RequestCalls;
+use super::{RequestCalls, Rules};
 use crate::Reason;
 use crate::reservations::{Book, promises};
 
@@ -20,6 +20,7 @@ const MOST_OF_REGION: u32 = 1000;
 /// calls there are of each request alone.
 pub(super) struct Test<'a> {
     pub(super) plan: &'a Plan,
+    rules: Rules,
     known: HashMap<Vec<u32>, Answer>,
     /// The bounds of each request's calls, when calls fitted last.
     pub(super) last: Vec<Option<Nanos>>,
@@ -39,13 +40,17 @@ impl Admission<usize> for Test<'_> {
         requests.iter().for_each(|request| counts[**request] += 1);
         let (bounds, settling) = self.fits(counts)?;
         (self.last, self.settles) = (bounds, settling.is_some());
-        Ok(settling)
+        Ok((self.rules.felt)(self.plan, settling))
+    }
+
+    fn waits(&self) -> bool {
+        self.rules.wait
     }
 }
 
 impl<'a> Test<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
-        Test { plan, known: HashMap::new(), last: Vec::new(), settles: true }
+    pub(super) fn new(plan: &'a Plan, rules: Rules) -> Self {
+        Test { plan, rules, known: HashMap::new(), last: Vec::new(), settles: true }
     }
 
     /// Whether these numbers of calls fit.

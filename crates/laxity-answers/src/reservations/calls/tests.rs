@@ -61,13 +61,17 @@ fn answers_are_those_of_the_book() {
             let period = Period { from: now, until: None };
             let name = format!("{}", granted.peek().map_or(calls.granted.len(), |(call, _)| *call));
             let asked = Request { name, keys, path: Vec::new(), period, commit_by: None };
-            match (book.request(now, asked), granted.next_if(|(_, one)| one.call.from == now)) {
-                (Ok(of_book), Some((call, one))) => {
+            match book.request(now, asked) {
+                Ok(of_book) => {
+                    let (call, one) = granted.next().expect("granted here, too");
                     assert_eq!(of_book.bound_ns.map(Nanos), one.bound);
                     assert_eq!(one.call.request, request);
-                    ends.push(Reverse((now.saturating_add(holding), call)));
+                    assert_eq!(of_book.from_ns, one.call.from.0);
+                    assert_eq!(scheduler.contains("edf"), one.call.from > now);
+                    let end = one.call.from.saturating_add(holding);
+                    ends.push(Reverse((end, call)));
                 }
-                (Err(RequestError::NoRoom(_)), None) => refused += 1,
+                Err(RequestError::NoRoom(_)) => refused += 1,
                 other => panic!("{scheduler} at {now}: {other:?}"),
             }
         }
@@ -113,6 +117,11 @@ fn changes_hold_those_who_are_there() {
     let calls = Calls::draw(&plan, Nanos(100 * S), 1).unwrap();
     assert_eq!(calls.changes[0], Change::default());
     assert!(calls.changes.is_sorted_by_key(|change| change.at));
+    // Best effort is in the background until a call begins.
+    for granted in &calls.granted {
+        let before = calls.changes.iter().rfind(|change| change.at < granted.call.from).unwrap();
+        assert!(before.is_settling, "{granted:?}");
+    }
     for change in &calls.changes {
         let followed = change.plan(&plan, &calls.granted);
         assert_eq!(followed.calls.len(), change.present.len());
@@ -120,7 +129,9 @@ fn changes_hold_those_who_are_there() {
         let followed = followed.plan;
         assert_eq!(followed.classes.len(), 2 + change.present.len());
         let is_over = |call: usize| calls.granted[call].call.until <= change.at;
-        assert_eq!(change.is_settling, change.calls().any(is_over));
+        assert!(change.is_settling || !change.calls().any(is_over));
+        let begins_later = |call: usize| calls.granted[call].call.from > change.at;
+        assert!(!change.calls().any(begins_later));
         let name = followed.scheduler.name();
         assert_eq!(name == "edf/background", change.is_settling, "{name}");
         assert!(followed.max_packet(&followed.classes[0]) <= Bytes(1500));

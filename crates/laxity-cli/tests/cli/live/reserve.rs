@@ -13,9 +13,20 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-use super::PLAN;
 use super::link::{Link, SetAtEnd};
 use crate::folder::{CommandResult, Folder};
+
+/// Best effort has no deadlines, so that what is granted begins at once.
+const PLAN: &str = "version = 1
+link.rate = '20mbit'
+scheduler = { kind = 'edf', best-effort = 'background' }
+[class.call]
+deadline = '10ms'
+arrival = { bucket = '3kB', rate = '2mbit', packet = '300b' }
+match = 'udp dport 5000'
+police = 'demote'
+[class.rest]
+";
 
 const CALL: [&str; 8] =
     ["--deadline", "8ms", "--bucket", "600b", "--rate", "200kbit", "--packet", "300b"];

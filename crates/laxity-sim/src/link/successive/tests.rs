@@ -4,7 +4,7 @@ use std::path::Path;
 
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 
 use super::*;
@@ -22,6 +22,7 @@ fn change(at: u64, classes: &[(u32, &str)]) -> Change {
         at: Nanos(at),
         scheduler: plan.build_scheduler(1),
         rest: None,
+        rate: Rate(8_000_000),
         classes: inside.map(|(at, (outside, _))| (ClassId(*outside), ClassId(at as u32))).collect(),
     }
 }

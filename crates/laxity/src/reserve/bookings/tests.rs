@@ -4,11 +4,32 @@ use std::string::String;
 use std::vec::Vec;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 
 use super::*;
 
 /// A link that holds a sum of amounts, and is the longer occupied the more of it is promised.
 struct Sum(u64);
+
+/// The same where newcomers wait.
+struct Waiting(Sum);
+
+impl Admission<u64> for Waiting {
+    type Error = u64;
+
+    fn test(&mut self, contracts: &[&u64]) -> Result<Option<Nanos>, u64> {
+        Ok(Some(settling(self.0.test(contracts).map(|_| contracts.iter().copied().sum())?)))
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+}
+
+/// How long it takes until a sum is gone once, where newcomers wait.
+fn settling(sum: u64) -> Nanos {
+    Nanos(1 + sum / 2)
+}
 
 impl Admission<u64> for Sum {
     type Error = u64;
@@ -51,55 +72,113 @@ fn occupied<K: Ord + Clone>(bookings: &Bookings<K, u64>, at: Nanos) -> u64 {
     occupying.map(|(_, one)| one.contract).sum()
 }
 
+/// Carries out one request.
+fn carry_out<A: Admission<u64, Error = u64>>(
+    bookings: &mut Bookings<u8, u64>,
+    now: Nanos,
+    request: &Request,
+    sum: &mut A,
+) -> Result<(), Refusal<u64>> {
+    match *request {
+        Request::Enter { name, amount, ahead, lasts, held } => {
+            let from = now + Nanos(ahead);
+            let until = lasts.map(|lasts| from + Nanos(lasts));
+            let by = held.map(|held| now + Nanos(held));
+            bookings.request(now, name, amount, Period { from, until }, by, sum)
+        }
+        Request::Commit(name) => bookings.commit(now, &name),
+        Request::Renew(name, until) => {
+            bookings.renew(now, &name, until.map(|until| now + Nanos(until)), sum)
+        }
+        Request::Change(name, amount) => bookings.change(now, [&name, &(name + 8)], amount, sum),
+        Request::Release(name) => bookings.release(now, &name),
+    }
+}
+
+/// Carries out requests. Checks at each that no more is promised than fits at any moment from then
+/// on, and that whatever is refused is too much at the moment that is told.
+fn check<A: Admission<u64, Error = u64>>(
+    requests: Vec<(u64, Request)>,
+    sum: &mut A,
+    mut after: impl FnMut(Nanos, &Bookings<u8, u64>) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    let (mut bookings, mut now) = (Bookings::<u8, u64>::default(), Nanos(0));
+    for (step, request) in requests {
+        now += Nanos(step);
+        for (_, one) in bookings.iter() {
+            let ended = one.until.filter(|until| *until <= now);
+            prop_assert!(ended.is_none_or(|until| one.free_at().unwrap() >= until));
+        }
+        bookings.expire(now);
+        let before: Vec<_> = bookings.iter().map(|(name, one)| (*name, one.clone())).collect();
+        if let Err(refusal) = carry_out(&mut bookings, now, &request, sum) {
+            let after: Vec<_> = bookings.iter().map(|(name, one)| (*name, one.clone())).collect();
+            prop_assert_eq!(before, after);
+            if let Refusal::NoRoom { at, why } = refusal {
+                prop_assert!(at >= now && why > 12);
+            }
+        }
+        for at in 0..250 {
+            prop_assert!(occupied(&bookings, now + Nanos(at)) <= 12, "at {at} after {now}");
+        }
+        after(now, &bookings)?;
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// At no moment from now on is more promised than fits, and whatever was refused would have
-    /// been too much at the moment that is told.
     #[test]
     fn what_is_promised_fits_at_every_moment(requests in requests()) {
-        let (mut bookings, mut now) = (Bookings::<u8, u64>::default(), Nanos(0));
-        for (step, request) in requests {
-            now += Nanos(step);
-            let leaving = |bookings: &Bookings<u8, u64>| -> Vec<(u8, Nanos)> {
-                let ended = |one: &Booking<u64>| one.until.filter(|until| *until <= now);
-                let ended = |(name, one): (&u8, &Booking<u64>)| Some((*name, ended(one)?));
-                bookings.iter().filter_map(ended).collect()
-            };
-            for (name, until) in leaving(&bookings) {
-                let free = bookings.get(&name).unwrap().free_at().unwrap();
-                prop_assert!(free >= until);
+        check(requests, &mut Sum(12), |now, bookings| {
+            let begins_at_once = |one: &Booking<u64>| one.opens_at().is_none();
+            prop_assert!(bookings.iter().all(|(_, one)| begins_at_once(one)), "{now}");
+            Ok(())
+        })?;
+    }
+
+    /// Where newcomers wait, what was there when best effort went to the background has been gone
+    /// from the queue once whenever one begins, and whenever best effort comes back.
+    #[test]
+    fn nothing_begins_before_the_link_was_clear(requests in requests()) {
+        // What may be queued of each time, and until when.
+        let (mut queued, mut last) = (Vec::<Nanos>::new(), Nanos(0));
+        let mut background_since = None;
+        let mut before = Bookings::<u8, u64>::default();
+        check(requests, &mut Waiting(Sum(12)), |now, bookings| {
+            for at in last.0..now.0 {
+                let (at, next) = (Nanos(at), Nanos(at + 1));
+                if before.is_settling(at) {
+                    background_since.get_or_insert(at);
+                }
+                let sends = |one: &Booking<u64>, at: Nanos| {
+                    matches!(one.state(at), Some(State::Active | State::Held))
+                };
+                let sum: u64 = before
+                    .iter()
+                    .filter(|(_, one)| sends(one, at))
+                    .map(|(_, one)| one.contract)
+                    .sum();
+                queued.push(settling(sum));
+                let begins =
+                    before.iter().any(|(_, one)| sends(one, next) && !sends(one, at));
+                let comes_back = background_since.is_some() && !before.is_settling(next);
+                if begins || comes_back {
+                    let since: Option<Nanos> = background_since;
+                    prop_assert!(since.is_some(), "best effort is not in the background at {next}");
+                    let since = since.unwrap();
+                    let was_clear = queued[since.0 as usize..].iter().zip(since.0..);
+                    let longest = was_clear.map(|(settling, _)| *settling).min().unwrap();
+                    prop_assert!(since + longest <= next, "since {since}, begins at {next}");
+                }
+                if comes_back {
+                    background_since = None;
+                }
             }
-            bookings.expire(now);
-            let before: Vec<_> = bookings.iter().map(|(name, one)| (*name, one.clone())).collect();
-            let answer = match request {
-                Request::Enter { name, amount, ahead, lasts, held } => {
-                    let from = now + Nanos(ahead);
-                    let until = lasts.map(|lasts| from + Nanos(lasts));
-                    let by = held.map(|held| now + Nanos(held));
-                    let period = Period { from, until };
-                    bookings.request(now, name, amount, period, by, &mut Sum(12))
-                }
-                Request::Commit(name) => bookings.commit(now, &name),
-                Request::Renew(name, until) => {
-                    bookings.renew(now, &name, until.map(|until| now + Nanos(until)), &mut Sum(12))
-                }
-                Request::Change(name, amount) => {
-                    bookings.change(now, [&name, &(name + 8)], amount, &mut Sum(12))
-                }
-                Request::Release(name) => bookings.release(now, &name),
-            };
-            if let Err(refusal) = answer {
-                let after: Vec<_> = bookings.iter().map(|(name, one)| (*name, one.clone())).collect();
-                prop_assert_eq!(before, after);
-                if let Refusal::NoRoom { at, why } = refusal {
-                    prop_assert!(at >= now && why > 12);
-                }
-            }
-            for at in 0..250 {
-                prop_assert!(occupied(&bookings, now + Nanos(at)) <= 12, "at {at} after {now}");
-            }
-        }
+            (last, before) = (now, bookings.clone());
+            Ok(())
+        })?;
     }
 }
 
@@ -178,4 +257,45 @@ fn what_is_not_there_is_said() {
     bookings.request(Nanos(0), name("a"), 1, FOR_EVER, None, &mut Sum(1)).unwrap();
     let again = bookings.request(Nanos(0), name("a"), 1, FOR_EVER, None, &mut Sum(1));
     assert_eq!(again, Err(Refusal::Exists));
+}
+
+#[test]
+fn where_newcomers_wait_they_begin_when_the_link_was_clear() {
+    let mut bookings = Bookings::default();
+    let mut sum = Waiting(Sum(10));
+    let [a, b, c] = [name("a"), name("b"), name("c")];
+    let lease = Period { from: Nanos(0), until: Some(Nanos(50)) };
+    bookings.request(Nanos(0), a.clone(), 6, lease, None, &mut sum).unwrap();
+    let period = bookings.get(&a).unwrap().period();
+    assert_eq!(period, Period { from: Nanos(1), until: Some(Nanos(51)) }, "nothing is queued");
+    assert!(bookings.is_settling(Nanos(0)) && !bookings.is_settling(Nanos(1)));
+    bookings.change(Nanos(20), [&a, &b], 4, &mut sum).unwrap();
+    assert_eq!(bookings.get(&a).unwrap().period().until, Some(Nanos(24)));
+    let state = |bookings: &Bookings<String, u64>, name, at| {
+        bookings.get(name).and_then(|one: &Booking<u64>| one.state(Nanos(at)))
+    };
+    assert_eq!(state(&bookings, &a, 23), Some(State::Active));
+    assert_eq!(state(&bookings, &b, 23), Some(State::Ahead));
+    assert_eq!(state(&bookings, &a, 24), Some(State::Leaving));
+    assert_eq!(state(&bookings, &b, 24), Some(State::Active));
+    let pending = bookings.change(Nanos(21), [&b, &c], 1, &mut sum);
+    assert_eq!(pending, Err(Refusal::Pending));
+    // It is given up before it begins, and best effort still stays in the background.
+    bookings.release::<()>(Nanos(22), &b).unwrap();
+    assert_eq!(bookings.next_change(Nanos(22)), Some(Nanos(24)));
+    assert!(bookings.is_settling(Nanos(23)));
+    let later = Period { from: Nanos(100), until: None };
+    bookings.request(Nanos(60), c.clone(), 2, later, None, &mut sum).unwrap();
+    assert_eq!(bookings.next_change(Nanos(60)), Some(Nanos(99)));
+    assert!(!bookings.is_settling(Nanos(98)) && bookings.is_settling(Nanos(99)));
+}
+
+#[test]
+fn a_hold_that_has_lapsed_has_ended_before_anybody_looks() {
+    let mut bookings = Bookings::default();
+    let (mut sum, a) = (Sum(10), name("a"));
+    bookings.request(Nanos(0), a.clone(), 4, FOR_EVER, Some(Nanos(10)), &mut sum).unwrap();
+    let state = |at| bookings.get(&a).unwrap().state(Nanos(at));
+    let states = [9, 10, 11, 12].map(state);
+    assert_eq!(states, [Some(State::Held), Some(State::Leaving), Some(State::Leaving), None]);
 }
