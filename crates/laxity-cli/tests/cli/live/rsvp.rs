@@ -23,7 +23,8 @@ scheduler.kind = 'edf'
 
 const CLIENT: &str = include_str!("rsvp/client.py");
 
-/// Kinds of messages.
+/// Kinds of messages; the first says that the program listens.
+const LISTENS: u64 = 0;
 const PATH: u64 = 1;
 const RESV: u64 = 2;
 const PATH_ERR: u64 = 3;
@@ -64,7 +65,9 @@ impl Host {
                 let _gone = tell.send(serde_json::from_str(&line).unwrap());
             }
         });
-        Host { namespace, _running: running, orders, messages }
+        let host = Host { namespace, _running: running, orders, messages };
+        host.hears(LISTENS);
+        host
     }
 
     fn send(&mut self, order: Value) {
