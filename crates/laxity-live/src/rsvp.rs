@@ -7,6 +7,7 @@
 mod machine;
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -78,6 +79,14 @@ pub struct Agent {
     signals: Signals,
 }
 
+/// A message that was followed.
+struct Followed {
+    /// Where it came from.
+    source: Ipv4Addr,
+    /// What is to be sent, or why it was not used.
+    out: Result<Vec<Datagram>, Discard>,
+}
+
 /// How long it waits without looking for signals.
 const LOOKS: Nanos = Nanos(200_000_000);
 /// How many messages are followed before what is due is looked at.
@@ -113,9 +122,10 @@ impl Agent {
             self.send(&out);
             for _ in 0..AT_ONCE {
                 let Some(followed) = self.follow().map_err(AgentError::Socket)? else { break };
-                match followed {
+                let Followed { source, out } = followed;
+                match out {
                     Ok(out) => self.send(&out),
-                    Err((source, discard)) => {
+                    Err(discard) => {
                         let now = Clock::Monotonic.now();
                         if said_at.is_none_or(|at| now >= at.saturating_add(SAYS)) {
                             said_at = Some(now);
@@ -135,22 +145,19 @@ impl Agent {
         Ok(())
     }
 
-    /// Follows the next message. Returns what is to be sent, or why it was not used and whose it
-    /// was; `None` if there is none.
-    fn follow(
-        &mut self,
-    ) -> io::Result<Option<Result<Vec<Datagram>, (std::net::Ipv4Addr, Discard)>>> {
+    /// Follows the next message; `None` if there is none.
+    fn follow(&mut self) -> io::Result<Option<Followed>> {
         let Some(Packet { source, ttl, message, .. }) = self.socket.receive()? else {
             return Ok(None);
         };
         let arrival = Arrival { source, ttl, bytes: message };
         let out = self.router.receive(Clock::Monotonic.now(), arrival, &mut self.machine);
-        Ok(Some(out.map_err(|discard| (source, discard))))
+        Ok(Some(Followed { source, out }))
     }
 
     fn send(&self, out: &[Datagram]) {
         for Datagram { source, destination, is_alert, ttl, bytes } in out {
-            let source = source.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED);
+            let source = source.unwrap_or(Ipv4Addr::UNSPECIFIED);
             let (destination, ttl, is_alert) = (*destination, *ttl, *is_alert);
             // What is lost is sent again with the next refresh.
             let _lost =

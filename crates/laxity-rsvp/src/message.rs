@@ -122,7 +122,7 @@ impl Message {
         if version >> 4 != 1 {
             return Err(ParseError::Version(version >> 4));
         }
-        if usize::from(length) != bytes.len() || bytes.len() % 4 != 0 {
+        if usize::from(length) != bytes.len() || !bytes.len().is_multiple_of(4) {
             return Err(ParseError::Length);
         }
         // Zero says that none was computed.

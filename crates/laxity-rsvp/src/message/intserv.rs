@@ -201,7 +201,7 @@ impl Adspec {
         let (GENERAL, flags, body) = services.next()?? else { return None };
         let general = General::read(flags & BREAK != 0, body)?;
         let mut terms = Vec::new();
-        while let Some(service) = services.next() {
+        for service in services {
             let (service, flags, body) = service?;
             terms.push(match service {
                 GUARANTEED => {

@@ -113,7 +113,7 @@ impl Object {
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Option<Object>, ParseError> {
         let header = (|| Some((reader.u16()?, reader.u8()?, reader.u8()?)))();
         let (length, class, kind) = header.ok_or(ParseError::Length)?;
-        let body = usize::from(length).checked_sub(4).filter(|length| length % 4 == 0);
+        let body = usize::from(length).checked_sub(4).filter(|length| length.is_multiple_of(4));
         let body = body.and_then(|length| reader.bytes(length)).ok_or(ParseError::Length)?;
         let mut body_reader = Reader::new(body);
         let object = match (class, kind) {

@@ -2,7 +2,8 @@
 
 usage: client.py ADDRESS CAPTURE
 
-Takes one JSON object a line from standard input and sends what it says; prints one for every message that comes.
+Takes one JSON object a line from standard input and sends what it says; prints one for every message that comes,
+and first one of kind 0 when it listens.
 All packets are written to CAPTURE, in the format of pcap.
 """
 
@@ -202,6 +203,7 @@ def main():
             print(json.dumps(seen(packet)), flush=True)
 
     threading.Thread(target=listen, daemon=True).start()
+    print(json.dumps({"kind": 0}), flush=True)
     for line in sys.stdin:
         order = json.loads(line)
         data, destination, alert = ORDERS[order["do"]](order)
