@@ -134,7 +134,7 @@ fn measure(text: &str) -> Measurement {
 /// An admitted plan that this kernel can be sent the traffic of, a port for each leaf.
 pub(crate) fn drawn(kind: Kind, draw: &mut laxity_search::Generator) -> String {
     loop {
-        let mut draft = Discipline::Kind(kind).draw(draw);
+        let mut draft = Discipline::Kind(kind).draw(draw).expect("a kind has drafts");
         if draft.rate > FASTEST || draft.max_packet > 1_514 {
             continue;
         }
