@@ -164,7 +164,7 @@ def test_a_delay_is_split_over_a_path():
         book.admit("third", film("20ms", "3mbit"), path=["a", "b", "d"])
     assert refused.value.path == ["a", "c", "d"]
     assert [one.path for one in book.reservations()] == [("a", "b", "d"), ("a", "c", "d")]
-    plan = book.plan()
+    plan = book.plan(max(first.start, second.start))
     assert plan.check().admitted
     assert plan.run(duration="2s").kept
 
