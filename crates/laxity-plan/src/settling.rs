@@ -15,8 +15,10 @@ impl Plan {
     /// such as where a class has deadlines and no bound.
     ///
     /// Where promised packets go before all others it is the [settling
-    /// time](laxity::reserve::settling). Where classes are isolated it is the longest bound: the
-    /// queue of the class is empty then. Under EDF best effort is to have no deadlines in the
+    /// time](laxity::reserve::settling). Where classes are isolated it is the longest delay that is
+    /// promised, and the longest bound: a scheduler takes over what is queued when the class ends,
+    /// and serves it anew. The queue of the class is empty then, unless other plans follow in the
+    /// meantime. Under EDF best effort is to have no deadlines in the
     /// meantime; what is queued at the end of the class still came under this plan, so this plan's
     /// bounds count.
     ///
@@ -41,7 +43,12 @@ impl Plan {
             || self.leaves().filter_map(|(id, class)| Some((class, bounds[id.index()].ok()?)));
         match self.aftermath() {
             Aftermath::Isolated => {
-                Some(promised().map(|(_, bound)| bound).max().unwrap_or_default())
+                let delay = |(class, bound): (&Class, Nanos)| {
+                    class.relative_deadline().map_or(bound, |due| due.max(bound))
+                };
+                let promise = promised().map(delay).max().unwrap_or_default();
+                let bound = promised().map(|(_, bound)| bound).max().unwrap_or_default();
+                Some(promise.saturating_add(bound))
             }
             Aftermath::Unknown => promised().next().is_none().then_some(Nanos::ZERO),
             Aftermath::PromisedFirst => {
@@ -155,7 +162,7 @@ mod tests {
         assert_eq!(settling_time("kind = 'priority'", levels), Some(Nanos(6_002_000)));
         // What is queued at the end came under deadlines for best effort: a bound of 9 ms.
         assert_eq!(settling_time("kind = 'edf'", due), Some(Nanos(13_000_000)));
-        assert_eq!(settling_time("kind = 'wfq'", none), Some(Nanos(3_000_001)));
+        assert_eq!(settling_time("kind = 'wfq'", none), Some(Nanos(6_000_002)));
         assert_eq!(settling_time("kind = 'drr'", none), None);
         assert_eq!(settling_time("kind = 'dwcs'", ["gap = '9ms'", ""]), None);
         assert_eq!(settling_time("kind = 'fq-codel'", none), Some(Nanos(0)));

@@ -301,7 +301,7 @@ impl Withdraw for Edf {
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         self.best_effort.counts_from = now;
         let class = self.classes.get(packet.class.index());
-        if packet.demoted || !class.is_some_and(|class| class.deadline < Nanos::MAX) {
+        if packet.demoted || class.is_none_or(|class| class.deadline == Nanos::MAX) {
             return self.place(now, packet, drops);
         }
         // Packets that came over several wires at once may be handed over in any order.
