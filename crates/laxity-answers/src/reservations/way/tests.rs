@@ -191,6 +191,7 @@ proptest! {
             }
         }
         let (_, text) = book.plan(Nanos(1000 * MS)).unwrap();
-        prop_assert!(check(&text), "{text}");
+        let is_empty = book.reservations().next().is_none();
+        prop_assert!(is_empty || check(&text), "{text}");
     }
 }
