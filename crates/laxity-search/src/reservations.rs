@@ -52,7 +52,7 @@ pub fn run(draw: &mut Generator, budget: Budget, fault: Option<&CallsFault>) -> 
                 in_vain = if judged.rises { 0 } else { in_vain + 1 };
             }
             Err(broken) => {
-                outcome.broken = Some(broken.into());
+                outcome.broken = Some((*broken).into());
                 break;
             }
         }
@@ -82,7 +82,11 @@ struct Step {
 
 impl Climb<'_> {
     /// Changes something, and keeps it if no class comes farther from its promise.
-    fn step(&mut self, draw: &mut Generator, outcome: &mut Outcome) -> Result<Step, BrokenCalls> {
+    fn step(
+        &mut self,
+        draw: &mut Generator,
+        outcome: &mut Outcome,
+    ) -> Result<Step, Box<BrokenCalls>> {
         let mut other = self.best.clone();
         let asks_anew = draw.random_range(0..12u32) == 0;
         let moments = self.exchange.moments();
@@ -99,8 +103,8 @@ impl Climb<'_> {
         }
         let exchange = anew.as_ref().unwrap_or(&self.exchange);
         outcome.runs += 1;
-        let Judged { packets, closest } =
-            judged(&other, exchange).map_err(|what| BrokenCalls { draft: other.clone(), what })?;
+        let Judged { packets, closest } = judged(&other, exchange)
+            .map_err(|what| Box::new(BrokenCalls { draft: other.clone(), what }))?;
         outcome.packets += packets;
         // The sum of all lets each of them rise.
         let height = closest.iter().sum();

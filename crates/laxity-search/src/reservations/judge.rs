@@ -9,9 +9,9 @@ use laxity::curve::{ceil_nanos, exact_bytes};
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler as _};
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::discipline::Kind;
+use laxity_plan::discipline::Kind as Discipline;
 
-use super::draft::CallsDraft;
+use super::draft::{CallsDraft, Kind};
 use super::exchange::Exchange;
 use crate::testbed::Link;
 use crate::testbed::judge::{Violation, ViolationKind};
@@ -36,14 +36,17 @@ enum Scope {
     Link,
 }
 
-fn scope(draft: &CallsDraft, kind: Kind) -> Scope {
+fn scope(draft: &CallsDraft, kind: Discipline) -> Scope {
     match kind {
-        Kind::Edf | Kind::Priority | Kind::Fifo => Scope::Nobody,
-        Kind::Wfq | Kind::Wf2q | Kind::Qfq | Kind::Hfsc => Scope::Class,
-        Kind::Cake if !draft.scheduler.contains("flowblind") => Scope::Calls,
-        Kind::Cake | Kind::Drr | Kind::FqCodel | Kind::DualPi2 | Kind::Dwcs | Kind::Tdp => {
-            Scope::Link
-        }
+        Discipline::Edf | Discipline::Priority | Discipline::Fifo => Scope::Nobody,
+        Discipline::Wfq | Discipline::Wf2q | Discipline::Qfq | Discipline::Hfsc => Scope::Class,
+        Discipline::Cake if !draft.scheduler.contains("flowblind") => Scope::Calls,
+        Discipline::Cake
+        | Discipline::Drr
+        | Discipline::FqCodel
+        | Discipline::DualPi2
+        | Discipline::Dwcs
+        | Discipline::Tdp => Scope::Link,
     }
 }
 
@@ -147,7 +150,7 @@ fn arrivals(draft: &CallsDraft, exchange: &Exchange) -> Vec<(u64, usize, u32)> {
     let rest = outside.others.iter().flatten().last().map_or(0, |class| class.index());
     let mut arrivals: Vec<_> =
         draft.flood().into_iter().map(|(time, length)| (time, rest, length)).collect();
-    let packets: Vec<_> = draft.kinds.iter().map(|kind| kind.packets()).collect();
+    let packets: Vec<_> = draft.kinds.iter().map(Kind::packets).collect();
     for (granted, class) in exchange.stage.calls.granted.iter().zip(&outside.calls) {
         let from = granted.call.from.0;
         let packets = packets[granted.call.request].iter();
@@ -293,9 +296,10 @@ impl<'a> Judge<'a> {
         self.calls_free_at = departure;
         let delay = departure - first.arrival;
         // How late it may be is only of interest if it is.
-        let allowed = match delay > bound {
-            true => self.leaves_by(class, &first).saturating_sub(first.arrival),
-            false => bound,
+        let allowed = if delay > bound {
+            self.leaves_by(class, &first).saturating_sub(first.arrival)
+        } else {
+            bound
         };
         if delay > allowed {
             return Err(broken(ViolationKind::Bound { delay, bound: allowed }));

@@ -56,9 +56,8 @@ pub(super) fn conforming(
         Conduct::Keeps(vec![TokenBucket { bucket: Bytes(*bucket), rate: Rate(*rate) }])
     });
     let mut allowance = Allowance::new(&conduct);
-    let start = |burst: &Burst| match burst.from_end {
-        true => (end - 1).saturating_sub(burst.at),
-        false => burst.at,
+    let start = |burst: &Burst| {
+        if burst.from_end { (end - 1).saturating_sub(burst.at) } else { burst.at }
     };
     let mut sorted: Vec<(u64, Burst)> = bursts.iter().map(|one| (start(one), *one)).collect();
     sorted.sort_by_key(|(start, _)| *start);
@@ -106,11 +105,11 @@ pub(super) fn change(draft: &mut CallsDraft, moments: &[u64], draw: &mut Generat
     let moment = pick(moments, draw).unwrap_or(0);
     let is_flood = draw.random_range(0..3u32) == 0;
     let number = draw.random_range(0..draft.kinds.len());
-    let (begin, lasts, every) = match is_flood {
-        true => (0, draft.duration, draft.duration),
-        false => {
-            (draft.kinds[number].every, draft.kinds[number].holding, draft.kinds[number].every)
-        }
+    let kind = &draft.kinds[number];
+    let (begin, lasts, every) = if is_flood {
+        (0, draft.duration, draft.duration)
+    } else {
+        (kind.every, kind.holding, kind.every)
     };
     let bursts = if is_flood { &mut draft.flood } else { &mut draft.kinds[number].bursts };
     if bursts.is_empty() || bursts.len() < MOST && draw.random_range(0..6u32) == 0 {
