@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
+use laxity_forward::router::Renumbering;
 
 /// What is known of a packet on its way through the routers of this host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +35,9 @@ pub struct Passage {
 #[derive(Debug, Default)]
 pub(crate) struct Wire(VecDeque<(u64, Passage)>);
 
+/// The number of no class of any plan.
+const NO_CLASS: ClassId = ClassId(u32::MAX);
+
 /// The most that is remembered of a wire.
 const MOST: usize = 1 << 16;
 
@@ -57,6 +61,14 @@ impl Wire {
         let place = self.0.iter().position(|(sent, _)| *sent == digest)?;
         self.0.drain(..place).for_each(|(_, passage)| lost(&passage));
         self.0.pop_front().map(|(_, passage)| passage)
+    }
+
+    /// Another plan is followed, under which classes have other numbers. What is of a class that is
+    /// gone is of none until the next router looks.
+    pub(crate) fn renumber(&mut self, numbers: &Renumbering<'_>) {
+        for (_, passage) in &mut self.0 {
+            passage.class = numbers.get(passage.class).unwrap_or(NO_CLASS);
+        }
     }
 
     /// What has not come.
