@@ -4,6 +4,7 @@
 
 mod clients;
 mod desk;
+mod fullest;
 mod journal;
 mod openapi;
 mod words;

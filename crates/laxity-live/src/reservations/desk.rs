@@ -14,6 +14,7 @@ use laxity_linux::clock::Stopwatch;
 use laxity_plan::Plan;
 use serde_json::{Map, Value};
 
+use super::fullest::Fullest;
 use super::journal::{Journal, JournalError, Record};
 use super::{Answer, Order, Refused, Reservation, Stage, Why, Wish, keys};
 use crate::error::LiveError;
@@ -118,11 +119,13 @@ impl Desk {
             *stages.entry(reservation.state.name().to_string()).or_default() += 1;
         }
         reservations.truncate(PromisedStatus::SHOWN);
+        let Fullest { at, promised, rate } = Fullest::new(plan);
         let shown = PromisedStatus {
             at_ns: now.0,
             stages,
-            promised_bps: plan.promised_rate().0,
-            rate_bps: plan.link.rate.0,
+            at,
+            promised_bps: promised.0,
+            rate_bps: rate.0,
             reservations,
         };
         *self.board.lock().unwrap_or_else(PoisonError::into_inner) = shown;
