@@ -6,13 +6,13 @@ mod threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_answers::Reason;
-use laxity_forward::{PreparedPlan, Settings};
+use laxity_forward::Settings;
 use laxity_linux::cgroup;
-use laxity_linux::clock::{Stopwatch, tai_offset};
+use laxity_linux::clock::Stopwatch;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::host_link::{Hooks, HostLink};
@@ -21,26 +21,22 @@ use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::ping::Pinger;
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
-use laxity_plan::model::{AutorateSpec, NodeId};
+use laxity_plan::model::AutorateSpec;
 use laxity_plan::reader::PlanReader;
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
 use crate::bridge::Bridge;
-use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
+use crate::bridge::task::{BridgeTask, Files, Helpers};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledger, folder_of};
-use crate::process::prover::{Prove, Prover, Reading};
 use crate::process::{
-    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
-    frames_for, secret,
+    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Request, Supervisor, frames_for,
+    secret,
 };
-use crate::reservations::{self, Answer, Desk, Explain, Order, Why};
-use crate::routers::task::{self, RouterTask};
-use crate::routers::{Host, NodeWiring};
+use crate::reservations::{self, Desk, Explain};
 use crate::status::Status;
 use crate::worker::Options;
-use crate::workers::Workers;
 
 /// How a process forwards, whether over a link or at the nodes of a network. It ends when a signal
 /// asks for that, and sends what is queued first. On SIGHUP it reads plans again.

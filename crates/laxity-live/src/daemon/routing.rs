@@ -41,6 +41,9 @@ impl Daemon {
         sockets: FrameSockets,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
+        if self.reservations.is_some() && has_frames(&plan.plan) {
+            return Err(LiveError::FramedReservations);
+        }
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
         let options = packet::Options {
             frames: ROUTER_FRAMES,
@@ -69,9 +72,6 @@ impl Daemon {
         let mut process = Process::begin(self.requests, self.has_command)?;
         let (base, reader) = (plan, plan.reader());
         let mut plan = base.clone();
-        if self.reservations.is_some() && has_frames(&plan.plan) {
-            return Err(LiveError::FramedReservations);
-        }
         let desk = desk(self.reservations.as_deref(), Some(&mut plan), self.explain)?;
         let on = plan.plan.network_plan().ok_or(LiveError::OneLink)?.analysis();
         let host = Host::new(&on, wired, backend)?;

@@ -28,12 +28,15 @@ impl Fullest {
         let mut promised: BTreeMap<Hop, u64> = BTreeMap::new();
         for (id, class) in plan.leaves() {
             let is_promised = class.end_to_end.or(class.relative_deadline()).is_some();
-            let rate = plan.sustained_rate(class).filter(|_| is_promised);
+            let Some(Rate(rate)) = plan.sustained_rate(class).filter(|_| is_promised) else {
+                continue;
+            };
             let feeds = |source: &&Source| plan.fed_by(source).any(|fed| fed == id);
-            let path = plan.sources.iter().find(feeds).map(Source::path);
-            for hop in path.unwrap_or_default() {
+            for hop in
+                plan.sources.iter().find(feeds).iter().flat_map(|source| source.path().iter())
+            {
                 let sum = promised.entry(*hop).or_default();
-                *sum = sum.saturating_add(rate.unwrap_or_default().0);
+                *sum = sum.saturating_add(rate);
             }
         }
         let left =
