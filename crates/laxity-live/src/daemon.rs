@@ -29,7 +29,7 @@ use crate::autorate::FoundRate;
 use crate::bridge::Bridge;
 use crate::bridge::task::{BridgeTask, Files, Helpers};
 use crate::error::LiveError;
-use crate::file::{Capture, Ledger, folder_of};
+use crate::file::{Capture, Ledger};
 use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Request, Supervisor, frames_for,
     secret,
