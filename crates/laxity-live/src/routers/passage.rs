@@ -87,10 +87,32 @@ pub(crate) fn digest(frame: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use laxity_plan::Plan;
+
     use super::*;
 
     fn passage(arrival: u64) -> Passage {
         Passage { arrival: Nanos(arrival), ..Passage::default() }
+    }
+
+    #[test]
+    fn what_is_under_way_is_of_the_class_of_the_present_plan() {
+        let plan = |classes: &str| {
+            let text = format!(
+                "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\n{classes}[class.rest]\n"
+            );
+            Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
+        };
+        let (before, next) = (plan("[class.x]\nmatch = 'udp'\n"), plan(""));
+        let mut wire = Wire::default();
+        for class in [0, 1] {
+            wire.send(0, Passage { class: ClassId(class), ..Passage::default() });
+        }
+        wire.renumber(&Renumbering::new(&before, &next));
+        let classes: Vec<_> = wire.under_way().map(|passage| passage.class).collect();
+        assert_eq!(classes, [NO_CLASS, ClassId(0)]);
     }
 
     #[test]

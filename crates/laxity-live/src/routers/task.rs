@@ -21,6 +21,9 @@ use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::{Counts, Reports};
 use crate::workers::Workers;
 
+#[cfg(test)]
+mod tests;
+
 /// The books and files of routers.
 pub(crate) struct RouterTask {
     /// The nodes that are run here.
