@@ -16,12 +16,23 @@ use crate::folder::{CommandResult, Folder};
 const PLAN: &str = "version = 1
 link = { rate = '10mbit', min-packet = '64b', max-packet = '1538b' }
 scheduler.kind = 'edf'
+[class.voice]
+deadline = '12ms'
+end-to-end = '60ms'
+arrival = { bucket = '300b', rate = '100kbit', packet = '300b' }
+match = 'udp dport 4000'
 [class.rest]
 [network]
 left = { between = ['a', 'r1'], regulate = true }
 near = { between = ['c', 'r1'], regulate = true }
 core = { between = ['r1', 'r2'], regulate = true }
 right = { between = ['r2', 'b'], regulate = true }
+[[source]]
+class = 'voice'
+model = 'constant'
+rate = '100kbit'
+packet = '300b'
+path = ['a', 'r1', 'r2', 'b']
 ";
 
 const CALL: [&str; 8] =
@@ -130,7 +141,7 @@ fn what_is_promised_along_a_path_is_kept_beside_a_flood() {
     let promised = &measured["promised"];
     assert_eq!(
         (&promised["stages"]["active"], &promised["promised_bps"]),
-        (&1.into(), &200_000.into())
+        (&1.into(), &300_000.into())
     );
 
     ask(&folder, &["release", "call"]).printed(0);
