@@ -48,11 +48,11 @@ fn named(expected: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
 #[test]
 fn what_was_measured_goes_on_by_name() {
     let (mut task, mut teller) = task(&plan(&["x", "y"]), 64);
-    [left(0, 1), left(1, 6_000_000), left(2, 1)].map(|event| teller.tell(event));
+    [left(0, 1), left(1, 6_000_000), left(2, 1)].into_iter().for_each(|event| teller.tell(event));
     task.next = Some(period(&plan(&["new", "y"])));
     task.keeps_books = true;
     teller.tell(HostEvent::Reloaded);
-    [left(0, 1), left(0, 1), left(1, 1)].map(|event| teller.tell(event));
+    [left(0, 1), left(0, 1), left(1, 1)].into_iter().for_each(|event| teller.tell(event));
     let last = task.count().expect("a plan is followed");
     assert_eq!(counted(&task), named(&[("new", 2, 0), ("y", 2, 1), ("rest", 1, 0)]));
     let gone: Vec<ClassId> = Renumbering::new(&last.plan, &task.period.plan).leave().collect();
@@ -72,9 +72,11 @@ fn events_that_may_be_of_another_plan_are_left_out() {
     let (mut task, mut teller) = task(&plan(&["x", "y"]), 2);
     task.next = Some(period(&plan(&["y"])));
     task.keeps_books = true;
-    [left(0, 1), left(1, 1), HostEvent::Reloaded, left(0, 1)].map(|event| teller.tell(event));
+    [left(0, 1), left(1, 1), HostEvent::Reloaded, left(0, 1)]
+        .into_iter()
+        .for_each(|event| teller.tell(event));
     assert!(task.count().is_none());
-    [left(0, 1), left(0, 1)].map(|event| teller.tell(event));
+    [left(0, 1), left(0, 1)].into_iter().for_each(|event| teller.tell(event));
     assert!(task.count().is_none());
     assert_eq!(counted(&task), named(&[("x", 1, 0), ("y", 1, 0), ("rest", 0, 0)]));
     assert_eq!(task.lost(), 2);
