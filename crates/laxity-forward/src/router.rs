@@ -27,6 +27,7 @@ pub mod marks;
 mod output;
 mod regulators;
 mod reload;
+mod renumbering;
 mod switch;
 mod ways;
 
@@ -46,7 +47,8 @@ pub use self::event::{Departure, Marking, Outside, RouterEvent};
 use self::input::Input;
 use self::output::{Output, Tell, Waiting};
 use self::regulators::Regulators;
-pub use self::reload::{Differs, agree};
+pub use self::reload::{Differs, agree, agree_beside_classes};
+pub use self::renumbering::Renumbering;
 use self::switch::Switch;
 use self::ways::{Way, Ways};
 use crate::cache::Classification;
@@ -92,8 +94,6 @@ pub struct Router {
     queued: Vec<Backlog>,
     /// How many packets are held or queued, by class.
     of_classes: Vec<u64>,
-    /// How many plans were followed before this one.
-    reloads: u32,
     now: Nanos,
     /// Where a frame leaves; kept for its memory.
     leaves: Vec<usize>,
@@ -158,12 +158,16 @@ impl Router {
             queued: vec![Backlog::default(); hops.len()],
             of_classes: vec![0; on.plan.classes.len()],
             hops,
-            reloads: 0,
             now: Nanos::ZERO,
             leaves: Vec::new(),
             plan: on.plan.clone(),
             settings,
         })
+    }
+
+    /// The classes that it knows, under the plan of another router.
+    pub fn renumbering<'a>(&'a self, next: &'a Router) -> Renumbering<'a> {
+        Renumbering::new(&self.plan, &next.plan)
     }
 
     /// What the plan does not say.
@@ -222,8 +226,7 @@ impl Router {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
         let is_marked = mark.is_some();
-        let reloads = self.reloads;
-        let waiting = Waiting { packet, headers, from: at, is_marked, frame: None, reloads };
+        let waiting = Waiting { packet, headers, from: at, is_marked, frame: None };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
         let Some(way) = self.ways.way(class, at).filter(|_| is_matched) else {
             return self.switch(now, waiting, head, outside);
@@ -312,10 +315,7 @@ impl Router {
 
     /// What is held until then, which is not after now, goes on.
     fn let_on(&mut self, now: Nanos, until: Nanos, outside: &mut dyn Outside) {
-        while let Some((port, mut waiting)) = self.regulators.next(until) {
-            if waiting.reloads != self.reloads {
-                follow(&mut self.sorter, &mut waiting, self.reloads);
-            }
+        while let Some((port, waiting)) = self.regulators.next(until) {
             self.enqueue(now, port, waiting, outside);
         }
     }
@@ -367,14 +367,4 @@ impl Router {
 fn introduce(output: &mut Output, sorter: &Sorter, waiting: &Waiting) {
     let Packet { class, flow, .. } = waiting.packet;
     output.introduce(Classification { class, flow }, sorter.hosts(&waiting.headers));
-}
-
-/// A packet that came under an earlier plan has the flow that it has under the present one.
-fn follow(sorter: &mut Sorter, waiting: &mut Waiting, reloads: u32) {
-    let found = sorter.sort(&waiting.headers, |_, _| {});
-    // It keeps its class, and the number there if the present plan has it in another.
-    if found.class == waiting.packet.class {
-        waiting.packet.flow = found.flow;
-    }
-    waiting.reloads = reloads;
 }

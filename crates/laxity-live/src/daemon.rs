@@ -1,16 +1,18 @@
 //! Forwarding as a process.
 
+mod proving;
+mod routing;
 mod threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_answers::Reason;
-use laxity_forward::{PreparedPlan, Settings};
+use laxity_forward::Settings;
 use laxity_linux::cgroup;
-use laxity_linux::clock::{Stopwatch, tai_offset};
+use laxity_linux::clock::Stopwatch;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::host_link::{Hooks, HostLink};
@@ -19,26 +21,22 @@ use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::ping::Pinger;
 use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
-use laxity_plan::model::{AutorateSpec, NodeId};
+use laxity_plan::model::AutorateSpec;
 use laxity_plan::reader::PlanReader;
 
 use crate::archive::{Archive, Subject};
 use crate::autorate::FoundRate;
 use crate::bridge::Bridge;
-use crate::bridge::task::{BridgeTask, Files, Helpers, Next};
+use crate::bridge::task::{BridgeTask, Files, Helpers};
 use crate::error::LiveError;
-use crate::file::{Capture, Ledger, folder_of};
-use crate::process::prover::{Prove, Prover, Reading};
+use crate::file::{Capture, Ledger};
 use crate::process::{
-    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Reloads, Request, Supervisor,
-    frames_for, secret,
+    Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Request, Supervisor, frames_for,
+    secret,
 };
-use crate::reservations::{self, Answer, Desk, Explain, Order, Why};
-use crate::routers::task::{self, RouterTask};
-use crate::routers::{Host, NodeWiring};
+use crate::reservations::{self, Desk, Explain};
 use crate::status::Status;
 use crate::worker::Options;
-use crate::workers::Workers;
 
 /// How a process forwards, whether over a link or at the nodes of a network. It ends when a signal
 /// asks for that, and sends what is queued first. On SIGHUP it reads plans again.
@@ -80,12 +78,6 @@ pub enum FrameSockets {
     /// AF_XDP sockets, for two interfaces.
     Xdp,
 }
-
-/// Frames that may wait at each interface of routers: fewer than at a link, as there may be dozens
-/// of interfaces.
-const ROUTER_FRAMES: u32 = 4096;
-/// Bytes of frames that the kernel keeps for each interface of routers.
-const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;
 
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
@@ -211,7 +203,8 @@ impl Daemon {
     ) -> Result<Status, LiveError> {
         let mut process = Process::begin(self.requests, self.has_command)?;
         let mut plans = plans;
-        let desk = desk(self.reservations.as_deref(), &mut plans, self.explain)?;
+        let desk =
+            desk(self.reservations.as_deref(), plans[Side::A.index()].as_mut(), self.explain)?;
         let Place { ends, checked: [from, to], host, pingers, begun } = place;
         let is_host = host.is_some();
         let [there, back] = &plans;
@@ -234,7 +227,7 @@ impl Daemon {
         let settings = bridges.first().map(Bridge::settings).unwrap_or_default();
         let threads = bridges.len();
         let board = desk.as_ref().map(Desk::board);
-        let mut prover = prover(self.read, &plans, settings, threads, desk)?;
+        let mut prover = proving::start(self.read, &plans, settings, threads, desk)?;
         let adviser = Adviser::start(self.advise)?;
         let resolver = self.names.then(Names::start).transpose()?;
         let ways = if is_host { ["out", "in"] } else { ["out", "back"] };
@@ -258,75 +251,6 @@ impl Daemon {
         let supervisor = Supervisor::new(workers, task, links, keeper).with_board(board);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
-
-    /// Forwards at nodes of a plan's network, each with interfaces for all of its links.
-    ///
-    /// # Errors
-    /// If the plan is not for routers, the sockets are for two interfaces, or the system refuses
-    /// something.
-    pub fn routers(
-        self,
-        plan: &PlanText,
-        wired: &[NodeWiring],
-        sockets: FrameSockets,
-        keeper: &mut dyn Keeper,
-    ) -> Result<Status, LiveError> {
-        let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
-        let options = packet::Options {
-            frames: ROUTER_FRAMES,
-            receive_buffer: ROUTER_RECEIVE_BUFFER,
-            stamps: true,
-            ..packet::Options::default()
-        };
-        match sockets {
-            FrameSockets::Ring => {
-                self.route_through(plan, wired, Ring::among(&ports, &options)?, keeper)
-            }
-            FrameSockets::Packet => {
-                self.route_through(plan, wired, Mmsg::among(&ports, &options)?, keeper)
-            }
-            FrameSockets::Xdp => Err(LiveError::XdpRouters),
-        }
-    }
-
-    fn route_through<B: Backend + Send + 'static>(
-        self,
-        plan: &PlanText,
-        wired: &[NodeWiring],
-        backend: B,
-        keeper: &mut dyn Keeper,
-    ) -> Result<Status, LiveError> {
-        if self.reservations.is_some() {
-            return Err(LiveError::NoReservations);
-        }
-        let mut process = Process::begin(self.requests, self.has_command)?;
-        let on = plan.plan.network_plan().ok_or(LiveError::OneLink)?.analysis();
-        let host = Host::new(&on, wired, backend)?;
-        let links = Links::new(wired.iter().flat_map(|wired| wired.ends(on.network)))?;
-        if on.framing.is_some() && tai_offset().is_ok_and(|offset| offset == 0) {
-            keeper.say(
-                "nobody has told the kernel how far TAI is ahead of UTC: the common time is that of UTC",
-            );
-        }
-        let (settings, time) = (host.settings(), host.time());
-        let nodes: Vec<NodeId> = wired.iter().map(|wired| wired.node).collect();
-        let (read, mut reader, again) = (self.read, plan.reader(), nodes.clone());
-        let readable = vec![folder_of(&plan.path)];
-        let ready = move || vec![task::Next::new(read(&mut reader), &again, settings)];
-        let mut prover = Prover::start(readable, Reading(ready))?;
-        let ports = links.names();
-        let ports = ports.iter().map(String::as_str);
-        let capture = capture(self.capture, ports, time.now(), keeper)?;
-        let options = with_capture(self.options, capture.as_ref());
-        let (worker, reports) = crate::routers::Running::start(host, options)?;
-        let name = |node: &NodeId| on.network.nodes[node.index()].name.clone();
-        let names: Vec<String> = nodes.iter().map(name).collect();
-        let begun = format!("forwarding at {}", names.join(", "));
-        let task = RouterTask::new(&on, names, reports, capture);
-        let workers = Workers::new(vec![worker]);
-        let supervisor = Supervisor::new(workers, task, links, keeper);
-        supervisor.run(&mut process, &mut prover, &begun, self.duration)
-    }
 }
 
 /// How sockets are opened for these plans.
@@ -346,121 +270,19 @@ fn find_cgroups(plan: &mut Plan) -> Result<(), LiveError> {
     found.map_err(|(class, (path, error))| LiveError::Cgroup { class, path, error })
 }
 
-/// Opens the reservations of what leaves, and puts those that are there into its plan.
+/// Opens the reservations of a plan, and puts those that are there into it.
 fn desk(
     path: Option<&Path>,
-    plans: &mut [Option<PlanText>; 2],
+    plan: Option<&mut PlanText>,
     explain: Explain,
 ) -> Result<Option<Desk>, LiveError> {
     let Some(path) = path else { return Ok(None) };
-    let plan = plans[Side::A.index()].as_mut().ok_or(LiveError::NoReservations)?;
+    let plan = plan.ok_or(LiveError::NoReservations)?;
     let journal = reservations::journal(path)?;
     let mut desk = Desk::open(plan, journal, explain)?;
     let refused = |why| LiveError::Reservations { path: path.to_path_buf(), why };
-    *plan = desk.plan(&plan.path).map_err(refused)?;
+    *plan = desk.plan().map_err(refused)?;
     Ok(Some(desk))
-}
-
-/// Starts the thread that reads plans again and makes them ready.
-fn prover(
-    read: fn(&mut PlanReader) -> Result<PlanText, String>,
-    plans: &[Option<PlanText>; 2],
-    settings: [Option<Settings>; 2],
-    threads: usize,
-    desk: Option<Desk>,
-) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
-    let folder = |plan: &PlanText| folder_of(&plan.path);
-    let mut readable: Vec<PathBuf> = plans.iter().flatten().map(folder).collect();
-    let readers = plans.each_ref().map(|plan| plan.as_ref().map(PlanText::reader));
-    let path = plans[Side::A.index()].as_ref().map(|plan| plan.path.clone());
-    if settings.iter().flatten().any(|settings| settings.is_host) {
-        readable.extend(cgroup::root());
-    }
-    let has_room = is_emulated(plans);
-    let desk = path.zip(desk);
-    let proving = Proving { read, readers, settings, threads, has_room, desk };
-    Ok(Prover::start(readable, proving)?)
-}
-
-/// What proves the plans of a link.
-struct Proving {
-    read: fn(&mut PlanReader) -> Result<PlanText, String>,
-    /// By the side at which frames arrive.
-    readers: [Option<PlanReader>; 2],
-    settings: [Option<Settings>; 2],
-    /// How many threads forward.
-    threads: usize,
-    /// Whether there is memory for a wire that is emulated.
-    has_room: bool,
-    /// What takes reservations of the first plan, and where that is.
-    desk: Option<(PathBuf, Desk)>,
-}
-
-impl Proving {
-    /// The plan of a side, read again, with its reservations.
-    fn read_at(&mut self, at: Side) -> Option<Result<Next, String>> {
-        let plan = (self.read)(self.readers[at.index()].as_mut()?);
-        Some(match &mut self.desk {
-            Some((_, desk)) if at == Side::A => {
-                let plan = plan.and_then(|plan| {
-                    desk.change_plan(&plan)?;
-                    desk.plan(&plan.path)
-                });
-                plan.and_then(|plan| self.ready(at, plan))
-            }
-            _ => plan.and_then(|plan| self.ready(at, plan)),
-        })
-    }
-
-    fn ready(&self, at: Side, plan: PlanText) -> Result<Next, String> {
-        let PlanText { mut plan, text, .. } = plan;
-        let settings = self.settings[at.index()].as_ref().ok_or("there is no plan")?;
-        if settings.is_host {
-            find_cgroups(&mut plan).map_err(|error| error.to_string())?;
-        }
-        if plan.link.wire.is_some() && !self.has_room {
-            return Err(
-                "the plan has a wire to be emulated, for which no memory was taken: end the \
-                        link, and start it with this plan"
-                    .to_string(),
-            );
-        }
-        let prepared = (0..self.threads).map(|_| PreparedPlan::new(plan.clone(), settings));
-        let prepared: Result<_, _> = prepared.collect();
-        Ok(Next { at, text, prepared: prepared.map_err(|refusal| refusal.to_string())? })
-    }
-}
-
-impl Prove for Proving {
-    type Next = Reloads<BridgeTask>;
-
-    fn read(&mut self) -> Self::Next {
-        Side::BOTH.into_iter().filter_map(|at| self.read_at(at)).collect()
-    }
-
-    fn order(&mut self, order: Order) -> (Option<Self::Next>, Answer) {
-        let Some((_, desk)) = &mut self.desk else { return (None, Answer::none_taken()) };
-        let (is_changed, answer) = desk.order(order);
-        if !is_changed {
-            return (None, answer);
-        }
-        let next = self.present();
-        if let (Some(Err(why)), Some((_, desk))) = (next.first(), &mut self.desk) {
-            desk.take_back();
-            return (None, Answer::refused(Why::Unavailable, why.clone()));
-        }
-        (Some(next), answer)
-    }
-
-    fn patience(&self) -> Option<Duration> {
-        self.desk.as_ref()?.1.patience()
-    }
-
-    fn present(&mut self) -> Self::Next {
-        let Some((path, desk)) = &mut self.desk else { return Vec::new() };
-        let plan = desk.plan(path);
-        vec![plan.and_then(|plan| self.ready(Side::A, plan))]
-    }
 }
 
 /// What a plan says of a rate that is found.

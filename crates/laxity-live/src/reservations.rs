@@ -1,9 +1,10 @@
-//! Reservations on a link that is forwarded over.
+//! Reservations on a link that is forwarded over, or along the paths of a network.
 //!
 //! An [`Answer`] comes when the reservation is on disk and the plan with it is followed.
 
 mod clients;
 mod desk;
+mod fullest;
 mod journal;
 mod openapi;
 mod words;
@@ -74,6 +75,9 @@ pub struct Wish {
     /// Its keys, in the words of plans.
     #[schemars(with = "openapi::ClassKeys")]
     pub class: serde_json::Map<String, serde_json::Value>,
+    /// In a network, the nodes of its path, or its two ends alone; absent on one link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
     /// When it begins; now if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_ns: Option<u64>,
@@ -190,6 +194,9 @@ pub struct Reservation {
     pub state: Stage,
     /// Its keys, as in a plan.
     pub keys: String,
+    /// The nodes of its path through a network; absent on one link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
     /// When its first packet may come, in ns since 1970.
     pub from_ns: u64,
     /// When no packet may come any more; absent if it lasts until it is released.

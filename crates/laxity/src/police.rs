@@ -246,6 +246,15 @@ impl Policer {
         packet.demoted = !meter.consume(packet.arrival, packet.length) && *police != Police::Count;
     }
 
+    /// Goes on with the meter of a class of another policer, where the class may have another
+    /// number: what its buckets hold stays.
+    pub fn go_on(&mut self, class: ClassId, last: &Policer, number: ClassId) {
+        let known = last.classes.get(number.index());
+        if let (Some((meter, _)), Some((known, _))) = (self.classes.get_mut(class.index()), known) {
+            meter.clone_from(known);
+        }
+    }
+
     /// Number of packets that broke their class's arrival curve, by class number. Refused and
     /// demoted packets count as well.
     pub fn nonconforming(&self) -> &[u64] {

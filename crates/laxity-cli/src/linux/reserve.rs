@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::Nanos;
+use laxity_answers::reservations::Granted;
 use laxity_live::reservations::{Answer, Order, Refused, Reservation, Why, Wish};
 use laxity_report::quantity;
 use laxity_report::table::table_led;
@@ -27,8 +28,8 @@ pub(super) fn reserve(arguments: &Reserve) -> Result<Promises, Failure> {
     } else {
         let from_ns = arguments.ahead.map(|ahead| now().saturating_add(ahead).0);
         let hold_ns = arguments.hold.map(|Nanos(hold)| hold);
-        let class = class(arguments)?;
-        Order::Reserve(Box::new(Wish { name, class, from_ns, for_ns, hold_ns }))
+        let (class, path) = (class(arguments)?, arguments.path.clone());
+        Order::Reserve(Box::new(Wish { name, class, path, from_ns, for_ns, hold_ns }))
     };
     carry_out(&arguments.instance, &order, arguments.json)
 }
@@ -51,12 +52,13 @@ pub(super) fn now() -> Nanos {
 
 /// The keys of the class that is asked for.
 fn class(arguments: &Reserve) -> Result<Map<String, Value>, Failure> {
-    let Reserve { deadline, bucket, rate, packet, matching, set, .. } = arguments;
+    let Reserve { deadline, end_to_end, bucket, rate, packet, matching, set, .. } = arguments;
     let mut class = Map::new();
     let mut put = |key: &str, value: &Option<String>| {
         value.iter().for_each(|value| drop(class.insert(key.into(), value.as_str().into())));
     };
     put("deadline", deadline);
+    put("end-to-end", end_to_end);
     put("match", matching);
     let parts = [("bucket", bucket), ("rate", rate), ("packet", packet)];
     let arrival: Map<String, Value> = parts
@@ -121,7 +123,7 @@ fn text(answer: &Answer, order: &Order) -> String {
                 _ if is_for_later => String::new(),
                 begins => format!(", and begins in {}", quantity::time(begins as f64)),
             };
-            format!("`{}` is {granted_or_held}{begin}{bound}.", granted.name)
+            format!("`{}` is {granted_or_held}{begin}{bound}.{}", granted.name, along(granted))
         }
         Answer::Done => "Done.".to_string(),
         Answer::Listed { reservations } if reservations.is_empty() => {
@@ -130,18 +132,38 @@ fn text(answer: &Answer, order: &Order) -> String {
         Answer::Listed { reservations } => listed(reservations, now()),
         // Said by the failure.
         Answer::Refused(Refused { reason: Why::Senseless | Why::Unavailable, .. }) => String::new(),
-        Answer::Refused(refused) => refusal(refused),
+        Answer::Refused(refused) => {
+            let is_along_path = matches!(order, Order::Reserve(wish) if !wish.path.is_empty());
+            refusal(refused, is_along_path)
+        }
     }
 }
 
-fn refusal(Refused { message, offer, .. }: &Refused) -> String {
-    let deadline = offer
-        .deadline_ns
-        .map(|deadline| format!("a deadline of {}", quantity::time(deadline as f64)));
+/// The path through a network, and the deadlines of its links.
+fn along(Granted { path, deadline_over_ns, .. }: &Granted) -> String {
+    if path.is_empty() {
+        return String::new();
+    }
+    let over = |(link, deadline): (&String, &u64)| {
+        format!("{} over {link}", quantity::time(*deadline as f64))
+    };
+    let over: Vec<String> = deadline_over_ns.iter().map(over).collect();
+    let deadlines = match over[..] {
+        [] => String::new(),
+        _ => format!("; deadlines: {}", over.join(", ")),
+    };
+    format!("\nPath: {}{deadlines}.", path.join(" → "))
+}
+
+fn refusal(Refused { message, offer, .. }: &Refused, is_along_path: bool) -> String {
+    let delay = if is_along_path { "an end-to-end delay" } else { "a deadline" };
+    let deadline =
+        offer.deadline_ns.map(|deadline| format!("{delay} of {}", quantity::time(deadline as f64)));
     let rate = offer.rate_bps.map(|rate| format!("a rate of {}", quantity::rate(rate as f64)));
     let bucket =
         offer.bucket_bytes.map(|bucket| format!("a bucket of {}", quantity::size(bucket as f64)));
-    let offers: Vec<String> = [deadline, rate, bucket].into_iter().flatten().collect();
+    let path = offer.path.as_ref().map(|path| format!("the path {}", path.join(",")));
+    let offers: Vec<String> = [deadline, rate, bucket, path].into_iter().flatten().collect();
     let offer = match offers[..] {
         [] => String::new(),
         _ => format!("\nThis would fit: {}.", offers.join(", or ")),
@@ -158,12 +180,18 @@ pub(super) fn ends(one: &Reservation, now: Nanos) -> [String; 2] {
 }
 
 fn listed(reservations: &[Reservation], now: Nanos) -> String {
+    let has_paths = reservations.iter().any(|one| !one.path.is_empty());
     let row = |one: &Reservation| {
         let [begins, ends] = ends(one, now);
         let keys = one.keys.lines().map(str::trim).filter(|line| !line.is_empty());
         let keys = keys.collect::<Vec<_>>().join(", ");
-        vec![one.name.clone(), one.state.name().to_string(), begins, ends, keys]
+        let path = has_paths.then(|| one.path.join(","));
+        let row = [one.name.clone(), one.state.name().to_string(), begins, ends];
+        row.into_iter().chain(path).chain([keys]).collect()
     };
-    let rows: Vec<_> = reservations.iter().map(row).collect();
-    table_led(5, &["reservation", "state", "begins", "ends", "class"], &rows)
+    let rows: Vec<Vec<String>> = reservations.iter().map(row).collect();
+    let path = has_paths.then_some("path");
+    let headers = ["reservation", "state", "begins", "ends"];
+    let headers: Vec<_> = headers.into_iter().chain(path).chain(["class"]).collect();
+    table_led(headers.len(), &headers, &rows)
 }

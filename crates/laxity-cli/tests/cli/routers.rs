@@ -4,6 +4,7 @@ mod faults;
 mod network;
 mod operation;
 mod regulated;
+mod reserve;
 
 use std::time::Duration;
 

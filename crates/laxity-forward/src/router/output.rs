@@ -33,8 +33,6 @@ pub(super) struct Waiting {
     pub is_marked: bool,
     /// The frame that is kept for it here.
     pub frame: Option<u64>,
-    /// How many plans the router had followed before the one that it came under.
-    pub reloads: u32,
 }
 
 /// Hears of what happens at an output, and of the packet that leaves it, if one does.

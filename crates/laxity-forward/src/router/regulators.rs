@@ -10,6 +10,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 
 use super::output::Waiting;
+use super::renumbering::Renumbering;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ mod tests;
 pub(super) struct Regulators {
     regulators: Vec<(ClassId, Regulator)>,
     /// By regulator, and by release; of packets with the same release the one that came first is
-    /// first.
+    /// first. Behind the last regulator is what those held that are there no longer.
     held: SortedFifos<(u128, u64), (usize, Waiting)>,
     /// How many packets have come.
     count: u64,
@@ -32,7 +33,7 @@ impl Regulators {
         };
         Regulators {
             regulators: classes.iter().filter_map(regulator).collect(),
-            held: SortedFifos::new(classes.len(), (u128::MAX, u64::MAX)),
+            held: SortedFifos::new(classes.len() + 1, (u128::MAX, u64::MAX)),
             count: 0,
         }
     }
@@ -59,15 +60,36 @@ impl Regulators {
         self.first().map(|(_, release)| release)
     }
 
-    /// What comes from now on is held to the curves of another plan with the same regulators, where
-    /// these are others.
-    pub(super) fn follow(&mut self, plan: &Plan, before: &Plan) {
-        for (class, regulator) in &mut self.regulators {
-            let [next, last] = [plan, before].map(|plan| plan.meter(&plan.classes[class.index()]));
-            if let Some(meter) = next.filter(|next| Some(next) != last.as_ref()) {
+    /// What comes from now on is held by the regulators of another plan, which hold nothing yet. One
+    /// of a class that stays knows what went before, and goes on with its meter if the curve is the
+    /// same. What is held goes on when it was to; each packet is changed to what it is under that
+    /// plan.
+    pub(super) fn follow(
+        &mut self,
+        mut next: Regulators,
+        numbers: &Renumbering<'_>,
+        mut change: impl FnMut(&mut Waiting),
+    ) {
+        let place = |(class, regulator): &(ClassId, Regulator)| {
+            let now = numbers.get(*class)?;
+            let place = next.regulators.iter().position(|(class, _)| *class == now)?;
+            let mut regulator = regulator.clone();
+            let [last, meter] = numbers.meters([*class, now]);
+            if let Some(meter) = meter.filter(|meter| Some(meter) != last.as_ref()) {
                 regulator.follow(meter);
             }
+            next.regulators[place].1 = regulator;
+            Some(place)
+        };
+        let places: Vec<_> = self.regulators.iter().map(place).collect();
+        let others = next.regulators.len();
+        while let Some((number, key)) = self.held.least() {
+            let Some((port, mut waiting)) = self.held.pop(number) else { break };
+            change(&mut waiting);
+            let place = places.get(number).copied().flatten();
+            next.held.push(place.unwrap_or(others), key, (port, waiting));
         }
+        *self = Regulators { count: self.count, ..next };
     }
 
     fn first(&mut self) -> Option<(usize, Nanos)> {

@@ -1,16 +1,22 @@
 //! Another plan, while packets are queued, as far as a router may follow one on its own.
 
+use std::collections::HashMap;
 use std::mem;
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_plan::classify::Conversation;
 use laxity_plan::model::{
     Arrival, BestEffortOrder, Class, Hop, Late, Network, SchedulerSpec, Source, TdpSpec,
 };
 use thiserror::Error;
 
-use super::{Outside, Router, follow, introduce};
+use super::output::Waiting;
+use super::regulators::Regulators;
+use super::renumbering::Renumbering;
+use super::{Outside, Router, introduce};
+use crate::classify::Sorter;
 use crate::gate;
 
 /// A difference between plans that all routers of the network must adopt at once.
@@ -46,29 +52,45 @@ pub enum Differs {
 }
 
 impl Router {
-    /// Follows the plan of another router of the same node from now on, on which both [agree]. That
-    /// has followed nothing yet, and gets what is no longer followed.
+    /// Follows the plan of another router of the same node from now on, on which both [agree], or
+    /// [agree beside classes](agree_beside_classes). That has followed nothing yet, and gets what is
+    /// no longer followed.
     ///
     /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame
     /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is
     /// held goes on when it was to, and what comes after is held behind it, to the new curves.
     /// Addresses that were learned stay known, inputs stay in step, and whatever is shaped stays
     /// shaped.
+    ///
+    /// A packet whose class is there by name stays in it. Any other goes to the class that its
+    /// headers have under the new plan, as best effort if that has an arrival curve, which the
+    /// packet has not been held to. A class that stays with the same curve goes on with what its
+    /// meters have counted.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
         mem::swap(&mut self.plan, &mut next.plan);
         mem::swap(&mut self.policer, &mut next.policer);
         mem::swap(&mut self.sorter, &mut next.sorter);
+        mem::swap(&mut self.ways, &mut next.ways);
         // The numbers of queued acknowledgements go on.
         self.acks = self.acks.take().filter(|_| next.acks.is_some()).or(next.acks.take());
-        self.reloads = self.reloads.wrapping_add(1);
-        self.regulators.follow(&self.plan, &next.plan);
-        let Router { sorter, ports, reloads, .. } = &mut *self;
+        self.of_classes = vec![0; self.plan.classes.len()];
+        let Router { plan, policer, sorter, regulators, ports, of_classes, .. } = &mut *self;
+        let numbers = Renumbering::new(&next.plan, plan);
+        for [before, class] in numbers.stay() {
+            let [last, meter] = numbers.meters([before, class]);
+            if last == meter {
+                policer.go_on(class, &next.policer, before);
+            }
+        }
+        let mut held = Held { numbers: &numbers, plan, sorter, flows: HashMap::new(), of_classes };
+        let other = mem::replace(&mut next.regulators, Regulators::new(plan, &[]));
+        regulators.follow(other, &numbers, |waiting| held.follow(waiting));
         for (port, next) in ports.iter_mut().zip(&mut next.ports) {
             port.output.update(|waiting| {
-                follow(sorter, waiting, *reloads);
+                held.follow(waiting);
                 if next.shares_by_hosts {
-                    introduce(&mut next.output, sorter, waiting);
+                    introduce(&mut next.output, held.sorter, waiting);
                 }
             });
             mem::swap(&mut port.shares_by_hosts, &mut next.shares_by_hosts);
@@ -79,15 +101,45 @@ impl Router {
     }
 }
 
+/// What is held or queued while another plan takes over.
+struct Held<'a> {
+    numbers: &'a Renumbering<'a>,
+    /// The plan that is followed next.
+    plan: &'a Plan,
+    sorter: &'a mut Sorter,
+    /// Flows that the plan has in another class than the one that they stay in.
+    flows: HashMap<(ClassId, Conversation), FlowId>,
+    of_classes: &'a mut [u64],
+}
+
+impl Held<'_> {
+    /// Makes a packet what it is under the plan.
+    fn follow(&mut self, waiting: &mut Waiting) {
+        let Waiting { packet, headers, .. } = waiting;
+        let found = self.sorter.sort(headers, |_, _| {});
+        match self.numbers.get(packet.class) {
+            Some(class) if class != found.class => {
+                let flow = self.flows.entry((class, Conversation::new(headers)));
+                packet.flow = *flow.or_insert_with(|| self.sorter.next_flow(class));
+                packet.class = class;
+            }
+            stays => {
+                let curve = &self.plan.classes[found.class.index()].arrival;
+                packet.demoted |= stays.is_none() && curve.is_some();
+                (packet.class, packet.flow) = (found.class, found.flow);
+            }
+        }
+        self.of_classes[packet.class.index()] += 1;
+    }
+}
+
 /// Whether a router may follow another plan on its own. How packets are policed, queued and ordered
 /// at an output is its own business.
 ///
 /// # Errors
 /// The first that is not.
 pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
-    let are = |same: bool, or: Differs| if same { Ok(()) } else { Err(or) };
-    are(on.link == other.link, Differs::Link)?;
-    are(nodes_and_links(on) == nodes_and_links(other), Differs::Network)?;
+    agree_on_links(on, other)?;
     are(on.classes.iter().map(place).eq(other.classes.iter().map(place)), Differs::Classes)?;
     are(frames(on) == frames(other), Differs::Frames)?;
     let has_frames = frames(on).is_some();
@@ -110,6 +162,25 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
     }
     // Where there are frames a node's own discipline says which links have them.
     are(!has_frames || on.network == other.network, Differs::Frames)
+}
+
+/// Whether a router may follow another plan on its own whose classes come and go. Frames that are
+/// reserved for one class may move those of others, so neither plan may have any.
+///
+/// # Errors
+/// The first difference that is not in the classes, or that there are frames.
+pub fn agree_beside_classes(on: &Plan, other: &Plan) -> Result<(), Differs> {
+    agree_on_links(on, other)?;
+    are(frames(on).or(frames(other)).is_none(), Differs::Frames)
+}
+
+fn agree_on_links(on: &Plan, other: &Plan) -> Result<(), Differs> {
+    are(on.link == other.link, Differs::Link)?;
+    are(nodes_and_links(on) == nodes_and_links(other), Differs::Network)
+}
+
+fn are(same: bool, or: Differs) -> Result<(), Differs> {
+    if same { Ok(()) } else { Err(or) }
 }
 
 /// The network without the disciplines at its outputs, without what simulations alone have, and

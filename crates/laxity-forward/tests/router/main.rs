@@ -1,6 +1,7 @@
 //! Routers in virtual time, over random networks, traffic and wake-ups.
 
 mod cake;
+mod classes;
 mod late;
 mod network;
 mod plans;

@@ -48,8 +48,10 @@ pub(crate) trait Prove: Send + 'static {
 }
 
 /// What a thread does that reads plans alone.
+#[cfg(test)]
 pub(crate) struct Reading<F>(pub(crate) F);
 
+#[cfg(test)]
 impl<N: Send + 'static, F: FnMut() -> N + Send + 'static> Prove for Reading<F> {
     type Next = N;
 

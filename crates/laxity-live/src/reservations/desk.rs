@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use laxity_linux::clock::Stopwatch;
 use laxity_plan::Plan;
 use serde_json::{Map, Value};
 
+use super::fullest::Fullest;
 use super::journal::{Journal, JournalError, Record};
 use super::{Answer, Order, Refused, Reservation, Stage, Why, Wish, keys};
 use crate::error::LiveError;
@@ -27,6 +28,8 @@ pub(crate) type Explain = fn(&[Reason]) -> String;
 /// Takes orders for the plan of a link.
 pub(crate) struct Desk {
     book: Book,
+    /// The file of the plan.
+    path: PathBuf,
     journal: Journal,
     explain: Explain,
     time: WallTime,
@@ -79,27 +82,28 @@ impl Desk {
         let mut book = book.map_err(|error| refused(&error))?.followed_within(FOLLOWED_WITHIN);
         let (records, mut requests) = (journal.take_records(), Vec::new());
         for (name, record) in &records {
-            let Record { keys, from_ns, until_ns, commit_by_ns } = record;
+            let Record { keys, path, from_ns, until_ns, commit_by_ns } = record;
             let keys = keys.parse().map_err(|error| refused(&RequestError::Edit(error)))?;
             let period = Period { from: Nanos(*from_ns), until: until_ns.map(Nanos) };
             let commit_by = commit_by_ns.map(Nanos);
-            let (name, path) = (name.clone(), Vec::new());
+            let (name, path) = (name.clone(), path.clone());
             requests.push(Request { name, keys, path, period, commit_by });
         }
         book.restore(time.now(), requests).map_err(|error| refused(&error))?;
         let board = PromisedBoard::default();
-        Ok(Desk { book, journal, explain, time, due: None, board, before: None })
+        let path = plan.path.clone();
+        Ok(Desk { book, path, journal, explain, time, due: None, board, before: None })
     }
 
-    /// The plan with all that is promised now. Its file is at a path.
-    pub(crate) fn plan(&mut self, path: &Path) -> Result<PlanText, String> {
+    /// The plan with all that is promised now.
+    pub(crate) fn plan(&mut self) -> Result<PlanText, String> {
         let now = self.time.now();
         // On disk it is known by its end that a reservation is over.
         self.book.expire(now);
         self.due = self.book.next_change(now);
         let (plan, text) = self.book.plan(now).map_err(|error| said(&error, self.explain))?;
         self.show(now, &plan);
-        Ok(PlanText { path: path.to_path_buf(), plan, text })
+        Ok(PlanText { path: self.path.clone(), plan, text })
     }
 
     /// Where it shows what is promised.
@@ -115,11 +119,13 @@ impl Desk {
             *stages.entry(reservation.state.name().to_string()).or_default() += 1;
         }
         reservations.truncate(PromisedStatus::SHOWN);
+        let Fullest { at, promised, rate } = Fullest::new(plan);
         let shown = PromisedStatus {
             at_ns: now.0,
             stages,
-            promised_bps: plan.promised_rate().0,
-            rate_bps: plan.link.rate.0,
+            at,
+            promised_bps: promised.0,
+            rate_bps: rate.0,
             reservations,
         };
         *self.board.lock().unwrap_or_else(PoisonError::into_inner) = shown;
@@ -130,14 +136,45 @@ impl Desk {
         Some(Duration::from_nanos(self.due?.saturating_sub(self.time.now()).0))
     }
 
-    /// Follows another plan from now on, beside what is promised.
-    pub(crate) fn change_plan(&mut self, plan: &PlanText) -> Result<(), String> {
+    /// Follows another plan from now on, beside what is promised, if `ready` makes it ready with
+    /// that.
+    pub(crate) fn follow<N>(
+        &mut self,
+        plan: &PlanText,
+        ready: impl FnOnce(PlanText) -> Result<N, String>,
+    ) -> Result<N, String> {
+        let before = self.book.clone();
         let changed = self.book.change_plan(self.time.now(), &plan.text);
-        changed.map_err(|error| said(&error, self.explain))
+        changed.map_err(|error| said(&error, self.explain))?;
+        let next = self.plan().and_then(ready);
+        if next.is_err() {
+            self.book = before;
+        }
+        next
+    }
+
+    /// Carries out an order. If the plan is another one now, `ready` makes it ready; if it cannot
+    /// be followed, the order is refused.
+    pub(crate) fn carry_out<N>(
+        &mut self,
+        order: Order,
+        ready: impl FnOnce(PlanText) -> Result<N, String>,
+    ) -> (Option<N>, Answer) {
+        let (is_changed, answer) = self.order(order);
+        if !is_changed {
+            return (None, answer);
+        }
+        match self.plan().and_then(ready) {
+            Ok(next) => (Some(next), answer),
+            Err(why) => {
+                self.take_back();
+                (None, Answer::refused(Why::Unavailable, why))
+            }
+        }
     }
 
     /// Carries out an order. Returns whether the plan is another one now.
-    pub(crate) fn order(&mut self, order: Order) -> (bool, Answer) {
+    fn order(&mut self, order: Order) -> (bool, Answer) {
         let now = self.time.now();
         let before = self.book.clone();
         let done = match order {
@@ -168,7 +205,7 @@ impl Desk {
     }
 
     /// Undoes the last order, since the plan with it cannot be followed.
-    pub(crate) fn take_back(&mut self) {
+    fn take_back(&mut self) {
         if let Some((before, name)) = self.before.take() {
             self.book = before;
             // Where the disk refuses, what it says is promised after the next start.
@@ -177,12 +214,12 @@ impl Desk {
     }
 
     fn reserve(&mut self, now: Nanos, wish: Wish) -> Result<(String, Answer), RequestError> {
-        let Wish { name, class, from_ns, for_ns, hold_ns } = wish;
+        let Wish { name, class, path, from_ns, for_ns, hold_ns } = wish;
         let after = |begin: Nanos, lasts: u64| begin.saturating_add(Nanos(lasts));
         let from = from_ns.map_or(now, Nanos).max(now);
         let period = Period { from, until: for_ns.map(|lasts| after(from, lasts)) };
         let commit_by = hold_ns.map(|held| after(now, held));
-        let (keys, path) = (keys(&class)?, Vec::new());
+        let keys = keys(&class)?;
         let request = Request { name: name.clone(), keys, path, period, commit_by };
         Ok((name, Answer::Granted(self.book.request(now, request)?)))
     }
@@ -208,6 +245,7 @@ impl Desk {
         let there = own.filter(|(_, booking)| stays(booking)).last();
         let record = there.map(|(_, booking)| Record {
             keys: booking.contract().keys().to_string(),
+            path: booking.contract().path().to_vec(),
             from_ns: self.book.begin(booking).0,
             until_ns: booking.period().until.map(|Nanos(until)| until),
             commit_by_ns: booking.commit_by().map(|Nanos(by)| by),
@@ -223,6 +261,7 @@ impl Desk {
                 name: name.clone(),
                 state,
                 keys: booking.contract().keys().to_string(),
+                path: booking.contract().path().to_vec(),
                 from_ns: self.book.begin(booking).0,
                 until_ns: booking.period().until.map(|Nanos(until)| until),
                 held_until_ns: held.map(|Nanos(by)| by),

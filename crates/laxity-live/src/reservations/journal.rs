@@ -20,6 +20,9 @@ use crate::file::folder_of;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) keys: String,
+    /// The nodes of its path through a network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) path: Vec<String>,
     pub(super) from_ns: u64,
     pub(super) until_ns: Option<u64>,
     pub(super) commit_by_ns: Option<u64>,
@@ -177,7 +180,8 @@ mod tests {
 
     fn record(from_ns: u64) -> Record {
         let keys = "deadline = '5ms'\n".to_string();
-        Record { keys, from_ns, until_ns: None, commit_by_ns: Some(7) }
+        let path = if from_ns > 2 { vec!["a".to_string(), "b".to_string()] } else { Vec::new() };
+        Record { keys, path, from_ns, until_ns: None, commit_by_ns: Some(7) }
     }
 
     #[test]

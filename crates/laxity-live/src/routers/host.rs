@@ -297,9 +297,16 @@ impl<B: Backend> Host<B> {
     }
 
     /// Follows the plan of other routers of the same nodes, which get what is no longer followed.
-    /// All must [agree](laxity_forward::router::agree).
+    /// All must agree, at least [beside classes](laxity_forward::router::agree_beside_classes).
     pub(super) fn reload(&mut self, next: &mut [Router], teller: &mut Teller<HostEvent>) {
+        self.settle(teller);
         let now = self.time.now();
+        // What is told from here on has the numbers of the next plan.
+        teller.tell(HostEvent::Reloaded);
+        if let (Some(local), Some(next)) = (self.routers.first(), next.first()) {
+            let numbers = local.router.renumbering(next);
+            self.wires.iter_mut().for_each(|wire| wire.renumber(&numbers));
+        }
         for (number, next) in next.iter_mut().enumerate() {
             self.with(number, now, teller, |router, _, frames| router.reload(now, next, frames));
         }

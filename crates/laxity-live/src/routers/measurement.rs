@@ -6,6 +6,7 @@ use laxity::police::Police;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_answers::verdict::live::FramedClass;
+use laxity_forward::router::Renumbering;
 use laxity_linux::frames::Port;
 use laxity_plan::tdp::{Framing, NetworkAnalysis};
 
@@ -23,6 +24,8 @@ pub enum HostEvent {
     Skipped(u64),
     /// A frame was sent or dropped; told if frames are captured.
     Frame(FrameRecord),
+    /// Another plan is followed: what is told from here on has the numbers of its classes.
+    Reloaded,
 }
 
 /// What became of a frame at a router.
@@ -106,6 +109,11 @@ pub struct ClassBooks {
     pub beyond: u64,
     /// What the class is promised.
     pub bound: Option<Nanos>,
+    /// The delay from end to end that the plan asks for.
+    pub end_to_end: Option<Nanos>,
+    /// Packets that took longer than that through the routers of this host alone, without those
+    /// demoted.
+    pub late: u64,
     /// Whether it has lost that: packets that break its arrival curve travel with the others, and
     /// one did.
     pub is_forfeit: bool,
@@ -119,11 +127,26 @@ impl NetworkMeasurement {
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
         }
+        for (books, class) in classes.iter_mut().zip(&on.plan.classes) {
+            books.end_to_end = class.end_to_end;
+        }
         let police = on.plan.classes.iter().map(|class| class.police).collect();
         NetworkMeasurement { classes, skipped: 0, police }
     }
 
-    /// Counts what has event.
+    /// Goes on with what was measured under a plan whose classes had other numbers.
+    pub(super) fn go_on(&mut self, last: &NetworkMeasurement, numbers: &Renumbering<'_>) {
+        for [before, now] in numbers.stay() {
+            let known = last.classes.get(before.index());
+            if let (Some(books), Some(known)) = (self.classes.get_mut(now.index()), known) {
+                let ClassBooks { bound, end_to_end, .. } = *books;
+                *books = ClassBooks { bound, end_to_end, ..known.clone() };
+            }
+        }
+        self.skipped = last.skipped;
+    }
+
+    /// Counts an event.
     pub fn add(&mut self, event: &HostEvent) {
         match event {
             HostEvent::Ended(_, Fate::Taken) => {}
@@ -139,7 +162,7 @@ impl NetworkMeasurement {
                 }
             }
             HostEvent::Skipped(frames) => self.skipped += frames,
-            HostEvent::Frame(_) => {}
+            HostEvent::Frame(_) | HostEvent::Reloaded => {}
         }
     }
 
@@ -172,6 +195,8 @@ impl ClassBooks {
                 self.delay.record(delay);
                 let is_beyond = self.bound.is_some_and(|bound| delay > bound);
                 self.beyond += u64::from(is_beyond && !is_demoted);
+                let is_late = self.end_to_end.is_some_and(|promised| delay > promised);
+                self.late += u64::from(is_late && !is_demoted);
             }
             Fate::Dropped(reason) => return self.dropped[reason as usize] += 1,
             Fate::Lost => return self.lost += 1,

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
+use laxity_forward::router::Renumbering;
 
 /// What is known of a packet on its way through the routers of this host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +35,9 @@ pub struct Passage {
 #[derive(Debug, Default)]
 pub(crate) struct Wire(VecDeque<(u64, Passage)>);
 
+/// The number of no class of any plan.
+const NO_CLASS: ClassId = ClassId(u32::MAX);
+
 /// The most that is remembered of a wire.
 const MOST: usize = 1 << 16;
 
@@ -59,6 +63,14 @@ impl Wire {
         self.0.pop_front().map(|(_, passage)| passage)
     }
 
+    /// Another plan is followed, under which classes have other numbers. What is of a class that is
+    /// gone is of none until the next router looks.
+    pub(crate) fn renumber(&mut self, numbers: &Renumbering<'_>) {
+        for (_, passage) in &mut self.0 {
+            passage.class = numbers.get(passage.class).unwrap_or(NO_CLASS);
+        }
+    }
+
     /// What has not come.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &Passage> {
         self.0.iter().map(|(_, passage)| passage)
@@ -75,10 +87,32 @@ pub(crate) fn digest(frame: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use laxity_plan::Plan;
+
     use super::*;
 
     fn passage(arrival: u64) -> Passage {
         Passage { arrival: Nanos(arrival), ..Passage::default() }
+    }
+
+    #[test]
+    fn what_is_under_way_is_of_the_class_of_the_present_plan() {
+        let plan = |classes: &str| {
+            let text = format!(
+                "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\n{classes}[class.rest]\n"
+            );
+            Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
+        };
+        let (before, next) = (plan("[class.x]\nmatch = 'udp'\n"), plan(""));
+        let mut wire = Wire::default();
+        for class in [0, 1] {
+            wire.send(0, Passage { class: ClassId(class), ..Passage::default() });
+        }
+        wire.renumber(&Renumbering::new(&before, &next));
+        let classes: Vec<_> = wire.under_way().map(|passage| passage.class).collect();
+        assert_eq!(classes, [NO_CLASS, ClassId(0)]);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! What a process does with routers: keeps books, writes files, follows plans.
 
+use std::collections::HashMap;
+
+use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_forward::Settings;
-use laxity_forward::router::{Router, agree};
+use laxity_forward::router::{Renumbering, Router};
 use laxity_linux::clock::Clock;
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
@@ -12,11 +15,14 @@ use super::measurement::{FrameRecord, HostEvent, NetworkMeasurement};
 use crate::archive::PastAnswer;
 use crate::error::LiveError;
 use crate::file::Capture;
-use crate::process::{Keeper, PlanText, Results, Task};
+use crate::process::{Keeper, Results, Task};
 use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::{Counts, Reports};
 use crate::workers::Workers;
+
+#[cfg(test)]
+mod tests;
 
 /// The books and files of routers.
 pub(crate) struct RouterTask {
@@ -25,6 +31,12 @@ pub(crate) struct RouterTask {
     reports: Reports<HostEvent>,
     capture: Option<Capture>,
     period: Period,
+    /// What follows, until it is heard that the routers follow its plan.
+    next: Option<Period>,
+    /// Whether what is measured goes on then.
+    keeps_books: bool,
+    /// Whether that may have been among events that were lost.
+    is_lost: bool,
 }
 
 /// What is measured while a plan is followed.
@@ -43,13 +55,8 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// Routers at these nodes, by their places in the network.
-    pub(crate) fn new(
-        read: Result<PlanText, String>,
-        nodes: &[NodeId],
-        settings: Settings,
-    ) -> Result<Next, String> {
-        let plan = read?.plan;
+    /// Routers at these nodes, by their places in the network, that follow a plan.
+    pub(crate) fn new(plan: Plan, nodes: &[NodeId], settings: Settings) -> Result<Next, String> {
         let on = plan.network_plan().ok_or_else(|| LiveError::OneLink.to_string())?.analysis();
         let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
         let routers = routers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
@@ -67,12 +74,24 @@ impl RouterTask {
         capture: Option<Capture>,
     ) -> Self {
         let period = Period::new(on.plan.clone(), NetworkMeasurement::new(on));
-        RouterTask { nodes, reports, capture, period }
+        let (next, keeps_books, is_lost) = (None, false, false);
+        RouterTask { nodes, reports, capture, period, next, keeps_books, is_lost }
     }
 
-    fn count(&mut self) {
-        let RouterTask { reports, period, capture, .. } = self;
+    /// Counts what has happened since the last call. Returns the period that is over, if one is.
+    fn count(&mut self) -> Option<Period> {
+        let RouterTask { reports, period, next, keeps_books, is_lost, capture, .. } = self;
+        let mut last = None;
         reports.read(|report| {
+            *is_lost |= report.lost_before > 0 && next.is_some();
+            if *report.event == HostEvent::Reloaded {
+                last = period.give_way(next, *keeps_books);
+                *is_lost = false;
+            }
+            // Nobody knows which plan's numbers these are.
+            if *is_lost {
+                return;
+            }
             period.measured.add(report.event);
             if let (HostEvent::Frame(record), Some(capture)) = (report.event, &mut *capture) {
                 let (port, comment) = (record.port.index(), comment(record, &period.plan));
@@ -80,14 +99,15 @@ impl RouterTask {
             }
         });
         period.note();
+        last
     }
 
-    fn hand_over(&self, counts: &Counts, keeper: &mut dyn Keeper) {
-        let Period { plan, measured, sent, .. } = &self.period;
+    fn hand_over(&self, period: &Period, counts: &Counts, keeper: &mut dyn Keeper) {
+        let Period { plan, measured, sent, .. } = period;
         keeper.ended(&Results {
             plan,
-            way: self.period.way(counts),
-            network: Some(self.period.network(counts, self.nodes.clone())),
+            way: period.way(counts),
+            network: Some(period.network(counts, self.nodes.clone())),
             history: History::new(plan, sent, |id| &measured.classes[id.index()].delay),
         });
     }
@@ -115,22 +135,34 @@ impl Task for RouterTask {
         self.reports.lost
     }
 
-    /// Reloads the plan, if every change in it is local to this host.
     fn reload(
         &mut self,
         Next { plan, routers, measured }: Next,
         workers: &Workers<Self::Plan>,
         keeper: &mut dyn Keeper,
     ) -> Result<(), String> {
-        agree(&self.period.plan, &plan).map_err(|why| {
-            format!("{why}, which all routers change at once: start them again with the new plan")
-        })?;
-        workers.reload([routers]).map_err(|error| error.to_string())?;
+        let keeps_books = std::mem::take(&mut self.keeps_books);
+        // The results of the plan that ends now show what is queued.
         let counts = workers.counts().map_err(|stopped| stopped.to_string())?;
         self.count();
-        self.hand_over(&counts, keeper);
-        self.period = Period::new(plan, measured);
-        Ok(())
+        self.keeps_books = keeps_books;
+        self.next = Some(Period::new(plan, measured));
+        let followed = workers.reload([routers]).map_err(|error| error.to_string());
+        let last = self.count();
+        let mut next = self.next.take().filter(|_| followed.is_ok());
+        // Unless that was lost.
+        let last = last.or_else(|| self.period.give_way(&mut next, keeps_books));
+        (self.keeps_books, self.is_lost) = (false, false);
+        match last {
+            Some(last) if keeps_books => last.farewells(&self.period, keeper),
+            Some(last) => self.hand_over(&last, &counts, keeper),
+            None => {}
+        }
+        followed
+    }
+
+    fn keep_books(&mut self) {
+        self.keeps_books = true;
     }
 
     fn past(&mut self, _: PastSpan, _: u64, answer: PastAnswer) {
@@ -139,7 +171,7 @@ impl Task for RouterTask {
     }
 
     fn end(self, counts: &Counts, keeper: &mut dyn Keeper) {
-        self.hand_over(counts, keeper);
+        self.hand_over(&self.period, counts, keeper);
         if let Some(capture) = self.capture {
             capture.finish(keeper);
         }
@@ -150,6 +182,43 @@ impl Period {
     fn new(plan: Plan, measured: NetworkMeasurement) -> Self {
         let since = Clock::Monotonic.now();
         Period { plan, measured, since, sent: OverTime::new(since) }
+    }
+
+    /// Gives way to the next period, if there is one, and returns the last one. What was measured
+    /// of classes that stay goes on if books are kept.
+    fn give_way(&mut self, next: &mut Option<Period>, keeps_books: bool) -> Option<Period> {
+        let next = next.take()?;
+        self.note();
+        let last = std::mem::replace(self, next);
+        if keeps_books {
+            self.go_on(&last);
+        }
+        Some(last)
+    }
+
+    /// Goes on with what was measured in the last period of classes of the same names.
+    fn go_on(&mut self, last: &Period) {
+        let numbers = Renumbering::new(&last.plan, &self.plan);
+        self.measured.go_on(&last.measured, &numbers);
+        let before: HashMap<ClassId, ClassId> =
+            numbers.stay().map(|[before, now]| (now, before)).collect();
+        let leaves: HashMap<ClassId, usize> =
+            last.plan.leaves().map(|(id, _)| id).zip(0..).collect();
+        let place = |id| leaves.get(before.get(&id)?).copied();
+        let places: Vec<_> = self.plan.leaves().map(|(id, _)| place(id)).collect();
+        self.sent = last.sent.of_classes(&places);
+        self.since = last.since;
+    }
+
+    /// Says what became of classes that are not in the next period.
+    fn farewells(&self, next: &Period, keeper: &mut dyn Keeper) {
+        let status = self.way(&Counts::default());
+        for class in Renumbering::new(&self.plan, &next.plan).leave() {
+            let name = &self.plan.classes[class.index()].name;
+            if let Some(class) = status.classes.iter().find(|class| class.name == *name) {
+                keeper.say(&class.farewell());
+            }
+        }
     }
 
     fn note(&mut self) {

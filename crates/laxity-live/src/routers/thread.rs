@@ -14,7 +14,7 @@ use crate::error::{ReloadError, StartError};
 use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// Routers at work on a thread of their own. They follow other routers of the same nodes, on which
-/// all must [agree](laxity_forward::router::agree).
+/// all must agree, at least [beside classes](laxity_forward::router::agree_beside_classes).
 pub type Running = Worker<Vec<Router>>;
 
 /// How far the clock may be set back.

@@ -133,7 +133,8 @@ impl Machine {
         for number in 1..=NAMES {
             let name = if number == 1 { flow.to_string() } else { format!("{flow} {number}") };
             let (from_ns, hold_ns, class) = (None, None, class.clone());
-            let wish = Wish { name: name.clone(), class: class.clone(), from_ns, for_ns, hold_ns };
+            let (own, path) = (name.clone(), Vec::new());
+            let wish = Wish { name: own, class: class.clone(), path, from_ns, for_ns, hold_ns };
             answer = self.order(&Order::Reserve(Box::new(wish)));
             if matches!(answer, Err(Refused { reason: Why::Exists, .. })) {
                 let Some(standing) = self.standing(&name) else { continue };

@@ -1,4 +1,4 @@
-//! What is promised on a link that takes reservations.
+//! What is promised where reservations are taken.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reservations::Reservation;
 
-/// The reservations of a link at one moment.
+/// The reservations of a link, or along the paths of a network, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
 pub struct PromisedStatus {
@@ -15,6 +15,9 @@ pub struct PromisedStatus {
     pub at_ns: u64,
     /// The number of reservations in each stage: `ahead`, `held`, `active`, `leaving`.
     pub stages: BTreeMap<String, u64>,
+    /// In a network, the output where the least is left, as `from → to`: rates are those there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// The long-term rates of all classes that are promised a delay, together, in bit/s.
     pub promised_bps: u64,
     /// The rate of the link, in bit/s.

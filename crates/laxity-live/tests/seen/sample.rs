@@ -25,6 +25,7 @@ fn promised() -> PromisedStatus {
         name: name.into(),
         state,
         keys: "deadline = \"10ms\"".into(),
+        path: Vec::new(),
         from_ns,
         until_ns,
         held_until_ns: None,
@@ -34,6 +35,7 @@ fn promised() -> PromisedStatus {
     PromisedStatus {
         at_ns: 1_000_000_000,
         stages: [("active".to_string(), 1), ("ahead".to_string(), 1)].into(),
+        at: None,
         promised_bps: 8_000_000,
         rate_bps: 20_000_000,
         reservations: vec![

@@ -63,8 +63,9 @@ pub(crate) struct Live {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo"])]
     pub history: Option<PathBuf>,
     /// Take reservations while it runs (see laxity reserve), and keep them in this file. Those that
-    /// are there hold again from the begin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "demo", "history"])]
+    /// are there hold again from the begin. With --port along paths of the network, which must have
+    /// no time frames.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "history"])]
     pub reservations: Option<PathBuf>,
     /// With --reservations: take them over HTTP at this address, too, from clients with a token.
     #[arg(long, value_name = "ADDRESS", value_parser = address, requires_all = ["reservations", "clients"])]

@@ -9,8 +9,8 @@ use crate::args::value::duration;
 /// `laxity reserve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The link runs with `laxity live PLAN --reservations FILE`. A reservation is one more class of its plan, whose match
-is tested before all others. It is granted if everything that is promised still holds with it, and at once on disk.
+The link runs with `laxity live PLAN --reservations FILE`, or routers do, with --port. A reservation is one more class
+of the plan, whose match is tested before all others. It is granted if everything that is promised still holds with it, and at once on disk.
 
 Exits with 1 if it is refused, and says what would fit.
 
@@ -19,6 +19,7 @@ Examples: laxity reserve call-7 --match 'udp dport 5004' --deadline 10ms --bucke
           laxity reserve call-8 --deadline 10ms --bucket 600b --rate 100kbit --hold 5s
           laxity reserve call-8 --commit
           laxity reserve film --change --set 'weight=5' --match 'tcp sport 8080'
+          laxity reserve call-9 --path a,r1,r2,b --end-to-end 20ms --bucket 600b --rate 100kbit --packet 200b
 
 Guide: docs/reservations.md")]
 pub(crate) struct Reserve {
@@ -27,6 +28,13 @@ pub(crate) struct Reserve {
     /// The delay that it is promised.
     #[arg(long, value_name = "TIME")]
     pub deadline: Option<String>,
+    /// In a network: the nodes of its path, or its two ends for the fastest one.
+    #[arg(long, value_name = "NODE,NODE", value_delimiter = ',')]
+    pub path: Vec<String>,
+    /// In a network: the delay that it is promised from end to end. Where links serve by deadline
+    /// it is split over them.
+    #[arg(long, value_name = "TIME")]
+    pub end_to_end: Option<String>,
     /// The size of its token bucket.
     #[arg(long, value_name = "SIZE", requires = "rate")]
     pub bucket: Option<String>,
@@ -53,13 +61,19 @@ pub(crate) struct Reserve {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub hold: Option<Nanos>,
     /// Grant one that is held.
-    #[arg(long, conflicts_with_all = ["deadline", "bucket", "matching", "set", "ahead", "lasts", "hold", "renew"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["deadline", "path", "end_to_end", "bucket", "matching", "set", "ahead", "lasts", "hold", "renew"]
+    )]
     pub commit: bool,
-    /// Give one that is there another class from now on: that of the other options.
-    #[arg(long, conflicts_with_all = ["ahead", "lasts", "hold", "commit", "renew"])]
+    /// Give one that is there another class from now on: that of the other options. Its path stays.
+    #[arg(long, conflicts_with_all = ["path", "ahead", "lasts", "hold", "commit", "renew"])]
     pub change: bool,
     /// Give one that is there another end: after --for, or none.
-    #[arg(long, conflicts_with_all = ["deadline", "bucket", "matching", "set", "ahead", "hold"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["deadline", "path", "end_to_end", "bucket", "matching", "set", "ahead", "hold"]
+    )]
     pub renew: bool,
     #[command(flatten)]
     pub instance: Instance,

@@ -43,5 +43,6 @@ fn summary(promised: &PromisedStatus) -> String {
     let stages: Vec<_> =
         promised.stages.iter().map(|(stage, count)| format!("{count} {stage}")).collect();
     let stages = if stages.is_empty() { "none".to_string() } else { stages.join(", ") };
-    format!("reservations: {stages}; {used} of {rate} Mbit/s promised, {left} left")
+    let at = promised.at.iter().map(|at| format!(" at {}", clean(at))).collect::<String>();
+    format!("reservations: {stages}; {used} of {rate} Mbit/s promised{at}, {left} left")
 }

@@ -69,7 +69,8 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
         lines.push(header(state, name, unit));
         lines.extend(rows.iter().map(|row| row_line(row, name, unit)));
         lines.extend(rows.iter().filter_map(|row| delayers_line(row, name)));
-        if let Some(promised) = state.status().promised.as_ref().filter(|_| way.way == "out") {
+        let takes_them = way.way == "out" || state.status().network.is_some();
+        if let Some(promised) = state.status().promised.as_ref().filter(|_| takes_them) {
             lines.extend(promised::lines(promised, width));
         }
         lines.extend(danger_lines(way, width));

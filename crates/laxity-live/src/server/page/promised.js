@@ -1,5 +1,5 @@
 "use strict";
-// Reservations of a link.
+// Reservations of a link, or along the paths of a network.
 
 // A time of the day, with the date unless it is today.
 function clock(nanos, otherwise) {
@@ -9,9 +9,9 @@ function clock(nanos, otherwise) {
   return then.toDateString() === now.toDateString() ? time : `${then.toLocaleDateString()} ${time}`;
 }
 
-// Reservations are of the way out alone.
+// Reservations are of the way out, or of routers.
 function showPromised(figure, way, promised) {
-  figure.hidden = !promised || way.way !== "out";
+  figure.hidden = !promised || !["out", "network"].includes(way.way);
   if (figure.hidden) return;
   const body = figure.querySelector("tbody");
   body.replaceChildren();
@@ -26,7 +26,8 @@ function showPromised(figure, way, promised) {
   figure.querySelector(".wide").hidden = !promised.reservations.length;
   const all = sum(promised.stages);
   const more = all > promised.reservations.length ? ` The first ${promised.reservations.length} of ${all} are shown.` : "";
+  const at = promised.at ? ` at ${promised.at}, where the least is left` : "";
   const left = Math.max(0, promised.rate_bps - promised.promised_bps);
   figure.querySelector("figcaption").textContent =
-    `${rate(promised.promised_bps)} of ${rate(promised.rate_bps)} are promised in the long run; ${rate(left)} are left.${more}`;
+    `${rate(promised.promised_bps)} of ${rate(promised.rate_bps)} are promised in the long run${at}; ${rate(left)} are left.${more}`;
 }
