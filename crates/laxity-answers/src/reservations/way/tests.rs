@@ -103,6 +103,15 @@ fn two_ends_get_the_fastest_path_and_a_full_one_is_offered_another() {
 }
 
 #[test]
+fn a_network_without_any_promise_has_a_book() {
+    let sends = "[[source]]\nclass = 'rest'\nmodel = 'poisson'\nrate = '1mbit'\n\
+                 packet = '500b'\npath = ['a', 'b']\n";
+    let text = plan("kind = 'edf'", true) + sends;
+    let mut book = Book::new(&text, "plan.toml", Path::new("")).unwrap();
+    request(&mut book, "film", &film(20_000, 1000), &["a", "b", "d"]).unwrap();
+}
+
+#[test]
 fn what_is_no_path_is_refused_with_the_reason() {
     let mut book = book("kind = 'edf'", true);
     for (path, said) in [
