@@ -14,6 +14,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         children: Vec::new(),
         curves: Default::default(),
         deadline: None,
+        deadline_over: Box::default(),
         end_to_end: None,
         arrival: None,
         weight: Weight::ONE,
