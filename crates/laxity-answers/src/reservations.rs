@@ -290,9 +290,9 @@ impl Book {
         Period { from, until }
     }
 
-    /// Gives a reservation other keys, from when it is [granted](Granted::from_ns) on. What is queued
-    /// of it keeps the promise that it came with, so there has to be room for both until that is no
-    /// longer felt.
+    /// Gives a reservation other keys, from when it is [granted](Granted::from_ns) on. What is
+    /// queued of it keeps the promise that it came with, so there has to be room for both until
+    /// that is no longer felt.
     ///
     /// # Errors
     /// If there is none, it is being changed already, or the keys make no sense or do not fit. The

@@ -23,12 +23,12 @@ pub struct Streams<S: StreamScheduler, T> {
     work: Sender<S::Work>,
 }
 
-/// A stream that was granted. Dropping it ends it: what its producer has sent of it is still sent in
-/// time, and then its place may be promised again.
+/// A stream that was granted. Dropping it ends it: what its producer has sent of it is still sent
+/// in time, and then its place may be promised again.
 ///
-/// A program sends [its packets](Self::packet) by the [`Producer`] that it was admitted for. It keeps to
-/// the contract, sends nothing before the stream [may](Self::wait), and nothing after it has dropped
-/// it.
+/// A program sends [its packets](Self::packet) by the [`Producer`] that it was admitted for. It
+/// keeps to the contract, sends nothing before the stream [may](Self::wait), and nothing after it
+/// has dropped it.
 pub struct Stream<S: StreamScheduler + 'static, T: Send + 'static> {
     streams: Streams<S, T>,
     /// The ring of its packets.
@@ -112,7 +112,8 @@ where
     }
 
     /// Gives the stream another contract: what was sent keeps its promise, and what is sent when
-    /// it [may send](Self::wait) again has the new one. Waits until the scheduler has what was sent.
+    /// it [may send](Self::wait) again has the new one. Waits until the scheduler has what was
+    /// sent.
     ///
     /// Without a break, admit a second stream and drop the first one when the second may send.
     ///

@@ -67,7 +67,7 @@ impl Plan {
         }
     }
 
-    /// Whether best effort has deadlines by what is promised, so that it may have used up what a
+    /// Whether best effort has deadlines that depend on promises. It may then have used up what a
     /// newcomer counts on. Then a newcomer's promise begins when best effort has been without
     /// deadlines for the [settling time](Self::settling_time).
     pub fn newcomers_wait(&self) -> bool {

@@ -60,10 +60,10 @@ impl Regulators {
         self.first().map(|(_, release)| release)
     }
 
-    /// What comes from now on is held by the regulators of another plan, which hold nothing yet. One
-    /// of a class that stays knows what went before, and goes on with its meter if the curve is the
-    /// same. What is held goes on when it was to; each packet is changed to what it is under that
-    /// plan.
+    /// What comes from now on is held by the regulators of another plan, which hold nothing yet.
+    /// One of a class that stays knows what went before, and goes on with its meter if the curve
+    /// is the same. What is held goes on when it was to; each packet is changed to what it is
+    /// under that plan.
     pub(super) fn follow(
         &mut self,
         mut next: Regulators,

@@ -53,8 +53,8 @@ pub enum Differs {
 
 impl Router {
     /// Follows the plan of another router of the same node from now on, on which both [agree], or
-    /// [agree beside classes](agree_beside_classes). That has followed nothing yet, and gets what is
-    /// no longer followed.
+    /// [agree beside classes](agree_beside_classes). That has followed nothing yet, and gets what
+    /// is no longer followed.
     ///
     /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame
     /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is

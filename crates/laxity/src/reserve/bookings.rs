@@ -25,15 +25,15 @@
 //! had come at T. Flows that leave send nothing from T - W on, flows that join send nothing before
 //! T. Then every packet with a deadline is in time.
 //!
-//! *Proof.* Before T this is the test of the old promises, because best effort only demands less. Let
-//! a packet be due at D and sent after T. At some time u in \[T - W, T\] no promised
-//! packet is queued. Let s be the last time before the packet at which the link began a packet that
-//! is due after D, or was idle; let t be the later one of s and u. From t on the link is busy, and
-//! but for one packet that was under way it sends what came from t on and is due by D. Of the flows
+//! *Proof.* Before T this is the test of the old promises, because best effort only demands less.
+//! Let a packet be due at D and sent after T. At some time u in \[T - W, T\] no promised packet is
+//! queued. Let s be the last time before the packet at which the link began a packet that is due
+//! after D, or was idle; let t be the later one of s and u. From t on the link is busy, and but
+//! for one packet that was under way it sends what came from t on and is due by D. Of the flows
 //! that is at most the sum of `A_k(D - t - d_k)`, with the newcomers' curves. Best effort in the
-//! background is due after all others. What gets its deadline from T on by the new residual curve S
-//! demands at most `S(D - t)`, and at most `S(D - T)` if t is before T, which is no more. The test
-//! of the new promises says that all of this fits into `C (D - t - theta)`. ∎
+//! background is due after all others. What gets its deadline from T on by the new residual curve
+//! S demands at most `S(D - t)`, and at most `S(D - T)` if t is before T, which is no more. The
+//! test of the new promises says that all of this fits into `C (D - t - theta)`. ∎
 //!
 //! The theorem holds with several such changes whose times in the background overlap, because these
 //! times together are one. It also holds for a flow that joins while best effort stays in the

@@ -37,14 +37,14 @@
 //! granted together just before Y. If they may fill the link for ever, there is no W, and the round
 //! ends only when the link is seen to be quiet.
 //!
-//! *The streams that a packet waits for were tested together.* Let the late packet be due at D, and
-//! let t be the last time before it is sent at which nothing is queued that is due by D. From t on
-//! the link sends only what is due by D, after one packet that may be on it. Of the streams that
-//! send from t on, let j be the one granted last, at X, to send from F on. By rule 3 there is a
-//! quiet time u <= F behind all ends before X: in the round that ends at F, or, where none does, in
-//! the last round before X. Best effort has no deadlines at u. So nothing due by D is queued at u,
-//! and t >= u. A stream that sends from t on had therefore not ended by X, and was granted by X. The
-//! test at X had all of them, and what they send from t on keeps to their arrival curves.
+//! *The streams that a packet waits for were tested together.* Let the late packet be due at D,
+//! and let t be the last time before it is sent at which nothing is queued that is due by D. From
+//! t on the link sends only what is due by D, after one packet that may be on it. Of the streams
+//! that send from t on, let j be the one granted last, at X, to send from F on. By rule 3 there is
+//! a quiet time u <= F behind all ends before X: in the round that ends at F, or, where none does,
+//! in the last round before X. Best effort has no deadlines at u. So nothing due by D is queued at
+//! u, and t >= u. A stream that sends from t on had therefore not ended by X, and was granted by
+//! X. The test at X had all of them, and what they send from t on keeps to their arrival curves.
 //!
 //! *Best effort.* If a packet of best effort that is due by D is queued from t on, it got this
 //! deadline in a time without a round, from R to the next event at B. The last round before R has a
@@ -220,8 +220,8 @@ impl EdfStreams {
         true
     }
 
-    /// Gives a stream another contract: it ends now, and a stream with the new contract comes. There
-    /// need not be room for both together.
+    /// Gives a stream another contract: it ends now, and a stream with the new contract comes.
+    /// There need not be room for both together.
     ///
     /// # Errors
     /// As those of [`admit`](Self::admit); [`NoStream`](Refusal::NoStream) if there is none of this

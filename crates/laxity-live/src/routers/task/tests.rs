@@ -18,7 +18,7 @@ fn plan(classes: &[&str]) -> Plan {
     Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
 }
 
-/// The books under a plan, with a ring for so many events.
+/// The books under a plan, with a ring for this number of events.
 fn task(plan: &Plan, events: usize) -> (RouterTask, Teller<HostEvent>) {
     let (teller, reports) = Teller::new(Options { events, ..Options::default() });
     let on = plan.network_plan().expect("a network").analysis();

@@ -1,5 +1,5 @@
-//! Streams that come and go as soon as they may, with bursts at every begin and end, and other times, beside floods
-//! of best effort: no packet of a stream is late by a nanosecond.
+//! Streams that come and go as soon as they may, with bursts at every begin and end, and other
+//! times, beside floods of best effort: no packet of a stream is late by a nanosecond.
 
 use std::collections::BTreeSet;
 use std::vec::Vec;

@@ -1,4 +1,5 @@
-//! Real-time classes join and leave, and best effort gets other deadlines, while packets are queued.
+//! Real-time classes join and leave, and best effort gets other deadlines, while packets are
+//! queued.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -20,7 +21,7 @@ pub(super) struct Roll {
     users: Vec<u32>,
     /// Queues by their relative deadlines.
     by_deadline: Vec<(Nanos, u32)>,
-    /// Classes that take no packets any more, some of which may be queued.
+    /// Classes that take no packets any more. Some packets of theirs may be queued.
     leaving: Vec<Leaving>,
     /// Numbers of classes that are gone.
     free: BTreeSet<ClassId>,
