@@ -121,7 +121,9 @@ fn no_packet_in_a_share_takes_longer_than_a_room_proves() {
 fn every_plan_that_is_drawn_is_one() {
     for discipline in Discipline::all() {
         for number in 0..100 {
-            let draft = discipline.draw(&mut case::generator(discipline, 3, number)).unwrap();
+            // Plans whose classes come and go are drawn by the search of these.
+            let drawn = discipline.draw(&mut case::generator(discipline, 3, number));
+            let Some(draft) = drawn else { continue };
             if let Err(error) = Subject::new(&draft) {
                 let message = error.message();
                 assert!(!message.contains("means nothing"), "{discipline}: {error}");

@@ -17,7 +17,7 @@ use crate::folder::Folder;
 
 const PLAN: &str = "version = 1
 link.rate = '20mbit'
-scheduler.kind = 'edf'
+scheduler = { kind = 'edf', best-effort = 'background' }
 [class.rest]
 ";
 

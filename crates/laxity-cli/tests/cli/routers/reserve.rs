@@ -15,7 +15,7 @@ use crate::folder::{CommandResult, Folder};
 /// From `a` and `c` through both routers to `b`.
 const PLAN: &str = "version = 1
 link = { rate = '10mbit', min-packet = '64b', max-packet = '1538b' }
-scheduler.kind = 'edf'
+scheduler = { kind = 'edf', best-effort = 'background' }
 [class.voice]
 deadline = '12ms'
 end-to-end = '60ms'
