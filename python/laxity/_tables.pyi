@@ -92,6 +92,8 @@ Class = TypedDict(
         "curve": Curve,
         # The delay that its packets are promised; needs `arrival`.
         "deadline": Time,
+        # The delay that its packets are promised over single links, in place of `deadline`; in a network.
+        "deadline-over": Mapping[str, Time],
         # The code point of its packets, such as "ef" or 46; it is their tin under `cake`. Default "be". For `cake`, `edf`, `tdp`.
         "dscp": int | str,
         # The delay that its packets are promised over the whole of their path; in a network.

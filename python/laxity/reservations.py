@@ -160,7 +160,8 @@ class Book:
 
 def _granted(answer: str) -> Granted:
     granted = json.loads(answer)
-    path, over = tuple(granted.get("path", ())), granted.get("deadline_over_ns", {})
+    path = tuple(granted.get("path", ()))
+    over = {one["link"]: one["deadline_ns"] for one in granted.get("deadlines", ())}
     return Granted(granted["name"], granted["bound_ns"], granted["from_ns"], granted["until_ns"], path, over)
 
 

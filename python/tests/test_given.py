@@ -307,6 +307,7 @@ ENTRIES = {
         lambda **changed: lx.Book(EDF).admit(**{"name": "call", "contract": CALL, **changed}),
         {
             "contract": ([CALL, {**CALL, "deadline": np.str_("10ms")}], [*NO_TABLE, None]),
+            "path": ([(), [], np.array([])], [3, "ab", [3]]),
             "now": (WHOLE, [*NO_WHOLE, None]),
             "start": (WHOLE, NO_WHOLE),
             "end": (WHOLE, NO_WHOLE),

@@ -18,7 +18,6 @@ pub mod calls;
 mod tests;
 mod way;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use laxity::admit::Unbounded;
@@ -71,9 +70,19 @@ pub struct Granted {
     /// The nodes of its path through a network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// The deadlines over the links of its path, in ns, by link; absent where it has one for all.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub deadline_over_ns: BTreeMap<String, u64>,
+    /// The deadlines over the links of its path; absent where it has one for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlines: Vec<LinkDeadline>,
+}
+
+/// A deadline over a link of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
+pub struct LinkDeadline {
+    /// The name of the link.
+    pub link: String,
+    /// No packet takes longer from its arrival in front of the link to its last bit out, in ns.
+    pub deadline_ns: u64,
 }
 
 impl Granted {
@@ -85,9 +94,10 @@ impl Granted {
     ) -> Self {
         let [bound_ns, until_ns] = [bound, until].map(|time| time.map(|Nanos(time)| time));
         let over = contract.keys.times("deadline-over");
-        let over = over.map(|(link, Nanos(deadline))| (link.to_string(), deadline));
-        let (path, deadline_over_ns) = (contract.path().to_vec(), over.collect());
-        Granted { name, bound_ns, from_ns: from.0, until_ns, path, deadline_over_ns }
+        let over = over
+            .map(|(link, Nanos(deadline_ns))| LinkDeadline { link: link.to_string(), deadline_ns });
+        let (path, deadlines) = (contract.path().to_vec(), over.collect());
+        Granted { name, bound_ns, from_ns: from.0, until_ns, path, deadlines }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::Nanos;
-use laxity_answers::reservations::Granted;
+use laxity_answers::reservations::{Granted, LinkDeadline};
 use laxity_live::reservations::{Answer, Order, Refused, Reservation, Why, Wish};
 use laxity_report::quantity;
 use laxity_report::table::table_led;
@@ -140,14 +140,14 @@ fn text(answer: &Answer, order: &Order) -> String {
 }
 
 /// The path through a network, and the deadlines of its links.
-fn along(Granted { path, deadline_over_ns, .. }: &Granted) -> String {
+fn along(Granted { path, deadlines, .. }: &Granted) -> String {
     if path.is_empty() {
         return String::new();
     }
-    let over = |(link, deadline): (&String, &u64)| {
-        format!("{} over {link}", quantity::time(*deadline as f64))
+    let over = |LinkDeadline { link, deadline_ns }: &LinkDeadline| {
+        format!("{} over {link}", quantity::time(*deadline_ns as f64))
     };
-    let over: Vec<String> = deadline_over_ns.iter().map(over).collect();
+    let over: Vec<String> = deadlines.iter().map(over).collect();
     let deadlines = match over[..] {
         [] => String::new(),
         _ => format!("; deadlines: {}", over.join(", ")),

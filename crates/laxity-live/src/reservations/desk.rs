@@ -234,6 +234,14 @@ impl Desk {
         Ok((name, Answer::Changed(granted)))
     }
 
+    /// When the first packet of a reservation may come, or could come.
+    fn begin(&self, now: Nanos, booking: &Booking<Contract>) -> Nanos {
+        match booking.state(now) {
+            Some(State::Ahead) => self.book.begin(booking),
+            _ => booking.period().from,
+        }
+    }
+
     /// Notes on disk what a reservation is now.
     fn note(&mut self, now: Nanos, name: &str) -> std::io::Result<()> {
         // Nothing of what leaves is queued any more where it is read again.
@@ -246,7 +254,7 @@ impl Desk {
         let record = there.map(|(_, booking)| Record {
             keys: booking.contract().keys().to_string(),
             path: booking.contract().path().to_vec(),
-            from_ns: self.book.begin(booking).0,
+            from_ns: self.begin(now, booking).0,
             until_ns: booking.period().until.map(|Nanos(until)| until),
             commit_by_ns: booking.commit_by().map(|Nanos(by)| by),
         });
@@ -262,7 +270,7 @@ impl Desk {
                 state,
                 keys: booking.contract().keys().to_string(),
                 path: booking.contract().path().to_vec(),
-                from_ns: self.book.begin(booking).0,
+                from_ns: self.begin(now, booking).0,
                 until_ns: booking.period().until.map(|Nanos(until)| until),
                 held_until_ns: held.map(|Nanos(by)| by),
             })
