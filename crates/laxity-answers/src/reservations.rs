@@ -347,7 +347,9 @@ impl Book {
         let mut entries = Vec::new();
         for Request { name, keys, path, period, commit_by } in granted {
             let contract = self.base.contract(&name, keys, &path, &[])?;
-            let early = Period { from: period.from.saturating_sub(self.delay), ..period };
+            // What has begun is followed from the start.
+            let ahead = if period.from > now { self.delay } else { Nanos::ZERO };
+            let early = Period { from: period.from.saturating_sub(ahead), ..period };
             entries.push(((name, 0), contract, early, commit_by));
         }
         let mut test = Test::new(&self.base, "", self.delay);
