@@ -5,6 +5,7 @@
 //! of the whole link with the newcomer in it, but takes a small part of its time.
 
 pub mod bookings;
+mod demand;
 pub mod edf;
 pub mod path;
 pub mod settling;

@@ -174,9 +174,10 @@ impl EdfBook {
         .map(Nanos)
     }
 
-    /// The largest packet that may be on the link, in nanobits.
-    pub(super) fn largest_packet(&self) -> i128 {
-        self.timeline.largest_packet()
+    /// The largest packet that may be on the link.
+    pub(super) fn largest_packet(&self) -> Bytes {
+        let nanobits = self.timeline.largest_packet() / i128::from(NANOBITS_PER_BYTE);
+        Bytes(u64::try_from(nanobits).unwrap_or(u64::MAX))
     }
 
     /// Takes out a flow with this contract. Returns whether there was one.

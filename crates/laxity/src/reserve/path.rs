@@ -26,10 +26,11 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use super::demand::Demand;
 use super::edf::{EdfBook, Refusal};
 use crate::admit::edf::RealTime;
 use crate::police::TokenBucket;
-use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+use crate::units::{Bytes, Nanos, Rate};
 
 crate::id! {
     /// A node of a network.
@@ -108,31 +109,7 @@ pub struct PathBook {
 struct BookedLink {
     link: Link,
     book: EdfBook,
-    promised: Promised,
-}
-
-/// Sums over the slowest token bucket of each flow on a link.
-#[derive(Clone, Copy, Debug, Default)]
-struct Promised {
-    /// Of rates, in bits a second.
-    rate: i128,
-    /// Of bursts and of what comes within a deadline, in nanobits.
-    work: i128,
-}
-
-impl Promised {
-    /// The sums for one flow with a deadline.
-    fn new(flow: &RealTime, deadline: Nanos) -> Self {
-        TokenBucket::slowest(&flow.arrival).map_or(Promised::default(), |line| {
-            let rate = i128::from(line.rate.0);
-            Promised { rate, work: nanobits(line.bucket) + rate * i128::from(deadline.0) }
-        })
-    }
-
-    fn add(&mut self, of: Promised, times: i128) {
-        self.rate += times * of.rate;
-        self.work += times * of.work;
-    }
+    demand: Demand,
 }
 
 impl PathBook {
@@ -140,7 +117,7 @@ impl PathBook {
     pub fn new(links: impl IntoIterator<Item = Link>) -> Self {
         let booked = |link: Link| BookedLink {
             book: EdfBook::new(link.rate, link.latency, link.best_effort_packet),
-            promised: Promised::default(),
+            demand: Demand::default(),
             link,
         };
         let links: Vec<BookedLink> = links.into_iter().map(booked).collect();
@@ -206,7 +183,7 @@ impl PathBook {
                     senseless => PathRefusal::Request(senseless),
                 });
             }
-            here.promised.add(Promised::new(flow, *deadline), 1);
+            here.demand.add(&with);
         }
         Ok(())
     }
@@ -221,7 +198,7 @@ impl PathBook {
             let here = &mut self.links[link.index()];
             let with = RealTime { deadline: *deadline, ..flow.clone() };
             if here.book.release(&with) {
-                here.promised.add(Promised::new(flow, *deadline), -1);
+                here.demand.remove(&with);
             } else {
                 was_there = false;
             }
@@ -277,7 +254,7 @@ impl PathBook {
 
     /// What of a link is promised in the long run.
     pub fn promised(&self, link: LinkId) -> Rate {
-        Rate(u64::try_from(self.links[link.index()].promised.rate).unwrap_or(u64::MAX))
+        self.links[link.index()].demand.rate()
     }
 
     fn is_path(&self, path: &[LinkId]) -> bool {
@@ -311,11 +288,11 @@ impl PathBook {
         left: u64,
         split: Split,
     ) -> Vec<Nanos> {
-        let own = Promised::new(flow, Nanos::ZERO).rate;
+        let own = TokenBucket::slowest(&flow.arrival).map_or(0, |line| u128::from(line.rate.0));
         // In millionths of the link, and a little more, so that no sum is zero.
         let share = |link: &LinkId| {
-            let BookedLink { link, promised, .. } = &self.links[link.index()];
-            let rate = u128::try_from(promised.rate + own).unwrap_or_default();
+            let BookedLink { link, demand, .. } = &self.links[link.index()];
+            let rate = u128::from(demand.rate().0) + own;
             1 + rate * 1_000_000 / u128::from(link.rate.0.max(1))
         };
         let shares: Vec<u128> = match split {
@@ -336,14 +313,7 @@ impl BookedLink {
     /// W of [`settling`](super::settling), with the slowest token bucket of each flow.
     fn settling_time(&self) -> Option<Nanos> {
         let Link { rate, latency, .. } = self.link;
-        let rate = i128::from(rate.0);
-        let left = rate - self.promised.rate;
-        let packet = self.book.largest_packet();
-        let work = self.promised.work + packet + rate * i128::from(latency.0);
-        if left <= 0 {
-            return None;
-        }
-        Some(Nanos(u64::try_from(work / left + 1).unwrap_or(u64::MAX)))
+        self.demand.settling_time(rate, latency, self.book.largest_packet())
     }
 }
 
@@ -363,8 +333,4 @@ fn largest(least: u64, below: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
         }
     }
     Some(known)
-}
-
-fn nanobits(size: Bytes) -> i128 {
-    i128::from(size.0) * i128::from(NANOBITS_PER_BYTE)
 }

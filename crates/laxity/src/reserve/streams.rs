@@ -54,16 +54,16 @@
 //! since R demand no more than the residual capacity that these leave (Chakraborty, Gries, Thiele
 //! 2002), and the test holds with it. So the packet is in time. ∎
 
-mod demand;
+mod residual;
 mod scheduler;
 #[cfg(test)]
 mod tests;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use self::demand::Demand;
-pub use self::demand::{PreparedDeadlines, Residual};
+pub use self::residual::{PreparedDeadlines, Residual};
 pub use self::scheduler::StreamScheduler;
+use super::demand::Demand;
 use super::edf::{EdfBook, Refusal};
 use crate::admit::edf::{RealTime, System};
 use crate::packet::ClassId;
@@ -197,7 +197,7 @@ impl EdfStreams {
     /// much. Nothing has changed then.
     pub fn admit(&mut self, now: Nanos, contract: &RealTime) -> Result<Grant, Refusal> {
         self.advance(now);
-        let length = self.demand.settling_time(&self.link);
+        let length = self.settling_time();
         self.enter(contract)?;
         if self.unpromised == Unpromised::Exact && self.round.is_none() {
             self.settle(now, length);
@@ -212,7 +212,7 @@ impl EdfStreams {
     /// The number of its class goes to a later stream when nothing of it is queued.
     pub fn end(&mut self, now: Nanos, class: ClassId) -> bool {
         self.advance(now);
-        let length = self.demand.settling_time(&self.link);
+        let length = self.settling_time();
         let Some(Stream { contract, from }) = self.streams.remove(&class) else { return false };
         self.withdraw(&contract);
         self.close(now, class, from, length);
@@ -233,7 +233,7 @@ impl EdfStreams {
         contract: &RealTime,
     ) -> Result<Grant, Refusal> {
         self.advance(now);
-        let length = self.demand.settling_time(&self.link);
+        let length = self.settling_time();
         let Stream { contract: old, from } =
             self.streams.get(&class).cloned().ok_or(Refusal::NoStream)?;
         self.withdraw(&old);
@@ -346,6 +346,12 @@ impl EdfStreams {
     #[cfg(not(test))]
     fn has_fault(&self, _: Fault) -> bool {
         false
+    }
+
+    /// W of all streams; [`Nanos::MAX`] if they may fill the link for ever.
+    fn settling_time(&self) -> Nanos {
+        let Link { rate, latency, max_packet } = self.link;
+        self.demand.settling_time(rate, latency, max_packet).unwrap_or(Nanos::MAX)
     }
 
     /// Enters a contract in the book.

@@ -5,12 +5,12 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Link, LinkId, NodeId, PathBook, PathRefusal, Split, nanobits};
+use super::{Link, LinkId, NodeId, PathBook, PathRefusal, Split};
 use crate::admit::edf::{RealTime, System};
 use crate::curve::Curve;
 use crate::police::TokenBucket;
 use crate::testing::{any_class, rounds};
-use crate::units::{Bytes, Nanos, Rate};
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 const NODES: u32 = 5;
 const RATE: Rate = Rate(10_000_000);
@@ -113,6 +113,10 @@ impl Naive {
         })
         .min()
     }
+}
+
+fn nanobits(size: Bytes) -> i128 {
+    i128::from(size.0) * i128::from(NANOBITS_PER_BYTE)
 }
 
 fn with(flow: &RealTime, deadline: Nanos) -> RealTime {
