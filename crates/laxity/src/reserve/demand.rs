@@ -20,7 +20,7 @@ impl Demand {
         (bucket + u128::from(line.rate.0) * u128::from(flow.deadline.0), line.rate.0)
     }
 
-    /// [W](super::settling) of all flows on a link, rounded up. `None` if they may fill it for ever.
+    /// [W](super::settling) of all flows on a link, rounded up. `None` if they may fill it always.
     pub(super) fn settling_time(&self, rate: Rate, latency: Nanos, packet: Bytes) -> Option<Nanos> {
         let bucket = self.nanobits.div_ceil(u128::from(NANOBITS_PER_BYTE));
         let bucket = Bytes(u64::try_from(bucket).unwrap_or(u64::MAX));
