@@ -64,7 +64,8 @@ fn simulate(
     progress: Progress<'_>,
 ) -> Result<(Vec<SentSummary>, Vec<SentSummary>), Error> {
     let stage = Arc::new(Stage::new(plan, Arc::clone(calls)));
-    let Some(scheduler) = Successive::new(Stage::schedulers(Arc::clone(&stage), seed)) else {
+    let changes = Stage::schedulers(Arc::clone(&stage), seed);
+    let Some(scheduler) = Successive::new(changes, plan.link.transmitter()) else {
         return Err(Error::NothingArrives);
     };
     let mut tally = Tally::new(Arc::clone(&stage));

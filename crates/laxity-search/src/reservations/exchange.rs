@@ -80,9 +80,9 @@ impl Exchange {
         let changes = (0..followed.len()).map(move |number| {
             let Followed { at, built, classes, rest, .. } = &followed[number];
             let (classes, scheduler) = (classes.clone(), built.build_scheduler(1));
-            Change { at: *at, scheduler, classes, rest: *rest, rate: built.link.rate }
+            Change { at: *at, scheduler, classes, rest: *rest }
         });
-        Successive::new(changes)
+        Successive::new(changes, self.stage.plan.link.transmitter())
     }
 
     /// When calls ask, begin and end, and when they are no longer felt.

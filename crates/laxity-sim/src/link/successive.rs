@@ -5,9 +5,10 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
+use laxity::link::Link;
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
-use laxity::units::{Bytes, Nanos, Rate};
+use laxity::units::Nanos;
 
 /// Another plan from some time on.
 pub struct Change {
@@ -19,8 +20,6 @@ pub struct Change {
     pub classes: HashMap<ClassId, ClassId>,
     /// The class inside of packets that are queued when it is followed and whose own is gone.
     pub rest: Option<ClassId>,
-    /// The rate of the link.
-    pub rate: Rate,
 }
 
 /// A scheduler that follows one plan after another while packets are queued.
@@ -37,17 +36,19 @@ pub struct Successive<C: Iterator<Item = Change>> {
     /// What is queued, by the order of arrival.
     held: BTreeMap<u64, Packet>,
     arrived: u64,
-    /// The packet that was sent last, and until when.
-    under_way: Option<(Packet, Nanos)>,
+    /// The link that sends, which knows until when.
+    link: Link,
+    /// The packet that was sent last.
+    sent: Option<Packet>,
 }
 
 /// The handle of a packet under way as a scheduler has it.
 const UNDER_WAY: u64 = u64::MAX;
 
 impl<C: Iterator<Item = Change>> Successive<C> {
-    /// Follows these plans, in the order of their times; the first from the begin on. `None` if
-    /// there are none.
-    pub fn new(mut changes: C) -> Option<Self> {
+    /// Follows these plans, in the order of their times, before a link like this one; the first from
+    /// the begin on. `None` if there are none.
+    pub fn new(mut changes: C, link: Link) -> Option<Self> {
         let (current, next) = (changes.next()?, changes.next());
         Some(Successive {
             current,
@@ -55,7 +56,8 @@ impl<C: Iterator<Item = Change>> Successive<C> {
             changes,
             held: BTreeMap::new(),
             arrived: 0,
-            under_way: None,
+            link,
+            sent: None,
         })
     }
 
@@ -69,8 +71,8 @@ impl<C: Iterator<Item = Change>> Successive<C> {
     }
 
     fn hand_over(&mut self, now: Nanos, before: &Change, drops: &mut dyn DropSink) {
-        let Successive { current, held, under_way, .. } = self;
-        if let Some((packet, _)) = under_way.filter(|(_, until)| *until > now)
+        let Successive { current, held, .. } = self;
+        if let Some(packet) = self.sent.filter(|_| self.link.free_at() > now)
             && let Some(class) = current.classes.get(&packet.class).copied().or(current.rest)
         {
             let packet = Packet { class, handle: UNDER_WAY, ..packet };
@@ -123,9 +125,7 @@ impl<C: Iterator<Item = Change>> Scheduler for Successive<C> {
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.follow(now, drops);
-        let Successive {
-            current: Change { scheduler, classes, rate, .. }, held, under_way, ..
-        } = self;
+        let Successive { current: Change { scheduler, classes, .. }, held, .. } = self;
         let mut drops = Held { held, classes, drops };
         let mut dispatch = scheduler.dequeue(now, &mut drops)?;
         if dispatch.packet.handle == UNDER_WAY {
@@ -133,8 +133,8 @@ impl<C: Iterator<Item = Change>> Scheduler for Successive<C> {
             dispatch = scheduler.dequeue(now, &mut drops)?;
         }
         let packet = outside(held, dispatch.packet);
-        let until = now.saturating_add(rate.time_for(Bytes(packet.length.into())));
-        *under_way = Some((packet, until));
+        self.link.transmit(now, packet.length);
+        self.sent = Some(packet);
         Some(Dispatch { packet, ..dispatch })
     }
 

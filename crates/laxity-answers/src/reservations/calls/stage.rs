@@ -51,8 +51,7 @@ impl Stage {
             let rest = followed.leaves().filter(|(_, class)| class.relative_deadline().is_none());
             let rest = rest.map(|(id, _)| id).last();
             let scheduler = followed.build_scheduler(seed);
-            let rate = followed.link.rate;
-            Some(link::Change { at: change.at, scheduler, classes, rest, rate })
+            Some(link::Change { at: change.at, scheduler, classes, rest })
         })
     }
 }
