@@ -43,6 +43,7 @@ pub mod rate_trace;
 mod raw;
 mod read;
 pub mod reader;
+mod recorded_calls;
 pub mod rewrite;
 mod schema;
 mod settling;

@@ -29,7 +29,7 @@ pub use autorate::{AutorateSpec, BehindSpec};
 pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId};
 pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
-pub use request::RequestSpec;
+pub use request::{CallTimes, RecordedCall, RequestSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, CakeSpec, EdfSpec, Late, SchedulerSpec, Scheduling,
     TdpSpec,

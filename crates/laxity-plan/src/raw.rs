@@ -17,7 +17,7 @@ mod network;
 mod overhead;
 mod queue;
 mod rate;
-mod request;
+pub(crate) mod request;
 mod scheduler;
 mod source;
 mod stream;

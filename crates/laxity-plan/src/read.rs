@@ -190,7 +190,7 @@ fn plan_of(
     let mut plan = Plan {
         title,
         link,
-        files: outside.files,
+        files: Vec::new(),
         network,
         scheduler,
         queue,
@@ -201,7 +201,8 @@ fn plan_of(
     };
     let (sources, hosts) = source::all(&tables, &plan, place.folder(), text)?;
     plan.sources = sources;
-    plan.requests = request::all(raw.request, &plan)?;
+    plan.requests = request::all(raw.request, &plan, &mut outside)?;
+    plan.files = outside.files;
     hosts.tell(&mut plan.classes);
     network::check_order(&plan, &regulated)?;
     threads::check(&plan, &raw.link.0, in_network)?;

@@ -1,6 +1,11 @@
 //! What became of calls: two tables, and a page with how many there were at once.
 
-use laxity_answers::reservations::calls::{CallsSummary, RequestSummary, SentSummary};
+use std::borrow::Cow;
+
+use laxity::units::Nanos;
+use laxity_answers::reservations::calls::{
+    AskedCall, CallsSummary, GrantedCall, RequestSummary, SentSummary,
+};
 use laxity_plan::Plan;
 use maud::html;
 
@@ -203,6 +208,32 @@ pub fn compared_page(plan: &Plan, compared: &[CallsSummary]) -> String {
             }
         },
     )
+}
+
+/// All calls that asked and what they were answered, as CSV that a plan may name as recorded calls.
+pub fn csv(calls: &CallsSummary) -> String {
+    let mut text = String::from("at_ns,holding_ns,class,answer,begins_ns,ends_ns,bound_ns\n");
+    for AskedCall { request, times, granted } in &calls.asked {
+        let class = quoted(&calls.requests[*request].sent.class);
+        text += &format!("{},{},{class},", times.at.0, times.holding.0);
+        text += &match granted {
+            None => "refused,,,\n".to_owned(),
+            Some(GrantedCall { call, bound }) => {
+                let bound = bound.map_or_else(String::new, |Nanos(bound)| bound.to_string());
+                format!("granted,{},{},{bound}\n", call.from.0, call.until.0)
+            }
+        };
+    }
+    text
+}
+
+/// A field of CSV (RFC 4180).
+fn quoted(field: &str) -> Cow<'_, str> {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
+    } else {
+        field.into()
+    }
 }
 
 /// The same as one HTML file.

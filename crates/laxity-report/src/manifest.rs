@@ -11,8 +11,16 @@ use serde::{Deserialize, Serialize};
 pub const MANIFEST: &str = "manifest.json";
 
 /// The names of all files that a run or a comparison may write.
-pub const FILES: [&str; 6] =
-    ["summary.json", "report.html", "delays.svg", "packets.csv", "packets.parquet", MANIFEST];
+pub const FILES: [&str; 8] = [
+    "summary.json",
+    "report.html",
+    "delays.svg",
+    "packets.csv",
+    "packets.parquet",
+    "rate.csv",
+    "calls.csv",
+    MANIFEST,
+];
 
 /// The content of `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,12 +12,13 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use laxity::reserve::bookings::{Bookings, Period, Refusal, State};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::calls::{Call, PlanWithCalls};
-use laxity_plan::model::{BestEffort, RequestSpec, SchedulerSpec};
+use laxity_plan::model::{BestEffort, CallTimes, RecordedCall, RequestSpec, SchedulerSpec};
 use laxity_plan::random::{DistError, Generator, Sampler, generator};
 use thiserror::Error;
 
@@ -38,6 +39,8 @@ pub struct Calls {
     /// Those that are granted, in the order in which they ask. A call sends for as long as it
     /// lasts.
     pub granted: Vec<GrantedCall>,
+    /// All that ask, in that order, and what they are answered.
+    pub asked: Vec<AskedCall>,
     /// The calls of each request, by its number.
     pub requests: Vec<RequestCalls>,
     /// When what occupies the link changes; the first time is 0.
@@ -52,13 +55,25 @@ pub struct Calls {
 }
 
 /// A call that is granted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "read by whoever simulates")]
 pub struct GrantedCall {
     /// Its request and its time.
     pub call: Call,
     /// No packet that conforms takes longer; `None` if it is promised no delay.
     pub bound: Option<Nanos>,
+}
+
+/// A call that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever reports")]
+pub struct AskedCall {
+    /// Its request.
+    pub request: usize,
+    /// When it asks, and how long it is to last.
+    pub times: RecordedCall,
+    /// What it is granted; `None` if it is refused.
+    pub granted: Option<GrantedCall>,
 }
 
 /// The calls of one request.
@@ -209,6 +224,7 @@ impl Calls {
         let requests = (0..plan.requests.len()).map(|request| test.request(request)).collect();
         let calls = Calls {
             granted: Vec::new(),
+            asked: Vec::new(),
             requests,
             changes: vec![Change::default()],
             region: test.region(),
@@ -243,7 +259,7 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     fn run(mut self, warm_up: Nanos, duration: Nanos) -> Result<Calls, CallsError> {
-        let (mut now, mut asked) = (Nanos::ZERO, 0);
+        let mut now = Nanos::ZERO;
         loop {
             let end = self.ends.peek().map(|Reverse((end, _))| *end);
             let next = [self.callers.next(), end, self.bookings.next_change(now)];
@@ -262,11 +278,12 @@ impl Exchange<'_> {
             self.bookings.expire(now);
             self.hang_up(now);
             while let Some((request, holding)) = self.callers.ask(now) {
-                asked += 1;
-                if asked > MOST_CALLS {
+                if self.calls.asked.len() == MOST_CALLS {
                     return Err(CallsError::TooMany);
                 }
-                self.answer(now, request, holding, now >= warm_up);
+                let granted = self.answer(now, request, holding, now >= warm_up);
+                let times = RecordedCall { at: now, holding };
+                self.calls.asked.push(AskedCall { request, times, granted });
             }
             self.note(now)?;
         }
@@ -285,13 +302,19 @@ impl Exchange<'_> {
     }
 
     /// Answers a call.
-    fn answer(&mut self, now: Nanos, request: usize, holding: Nanos, is_measured: bool) {
+    fn answer(
+        &mut self,
+        now: Nanos,
+        request: usize,
+        holding: Nanos,
+        is_measured: bool,
+    ) -> Option<GrantedCall> {
         let Exchange { test, bookings, ends, active, calls, .. } = self;
         let counts = &mut calls.requests[request];
         counts.offered += u64::from(is_measured);
         let (number, period) = (calls.granted.len(), Period { from: now, until: None });
         if bookings.iter().count() >= Book::MOST {
-            return;
+            return None;
         }
         match bookings.request(now, number, request, period, None, test) {
             Ok(()) => {
@@ -299,15 +322,22 @@ impl Exchange<'_> {
                 let from = bookings.get(&number).map_or(now, |booking| booking.period().from);
                 let until = from.saturating_add(holding);
                 let call = Call { request, from, until };
-                calls.granted.push(GrantedCall { call, bound: test.last[request] });
+                let granted = GrantedCall { call, bound: test.last[request] };
+                calls.granted.push(granted);
                 ends.push(Reverse((until, number)));
                 active[request] += 1;
                 counts.granted += u64::from(is_measured);
+                Some(granted)
             }
-            Err(Refusal::NoRoom { why, .. }) if is_measured && counts.refused.is_empty() => {
-                counts.refused = of_requests(test.plan, why);
+            Err(refusal) => {
+                if let Refusal::NoRoom { why, .. } = refusal
+                    && is_measured
+                    && counts.refused.is_empty()
+                {
+                    counts.refused = of_requests(test.plan, why);
+                }
+                None
             }
-            Err(_) => {}
         }
     }
 
@@ -331,16 +361,18 @@ impl Exchange<'_> {
 
 /// Who calls, and when.
 struct Callers {
-    /// Of each request the time of the next call, and what is drawn from.
-    requests: Vec<(Nanos, Sampler<Nanos>, Sampler<Nanos>, Generator)>,
+    /// Of each request the time of the next call, if there is one, and all that follow.
+    requests: Vec<(Option<RecordedCall>, CallStream)>,
 }
+
+/// The calls of a request, one after another.
+type CallStream = Box<dyn Iterator<Item = RecordedCall>>;
 
 impl Callers {
     fn new(plan: &Plan, seed: u64) -> Result<Self, DistError> {
         let caller = |(number, request): (usize, &RequestSpec)| {
-            let (every, holding) = (Sampler::new(request.every)?, Sampler::new(request.holding)?);
-            let mut generator = generator(seed, REQUESTS + number as u64, 0);
-            Ok((every.draw(&mut generator), every, holding, generator))
+            let mut calls = stream(&request.times, generator(seed, REQUESTS + number as u64, 0))?;
+            Ok((calls.next(), calls))
         };
         Ok(Callers {
             requests: plan.requests.iter().enumerate().map(caller).collect::<Result<_, _>>()?,
@@ -349,16 +381,35 @@ impl Callers {
 
     /// When the next call comes.
     fn next(&self) -> Option<Nanos> {
-        self.requests.iter().map(|(next, ..)| *next).min()
+        self.requests.iter().filter_map(|(next, _)| Some(next.as_ref()?.at)).min()
     }
 
     /// A call that comes by now: its request, and how long it lasts.
     fn ask(&mut self, now: Nanos) -> Option<(usize, Nanos)> {
-        let request = self.requests.iter().position(|(next, ..)| *next <= now)?;
-        let (next, every, holding, generator) = &mut self.requests[request];
-        *next = next.saturating_add(every.draw(generator));
-        Some((request, holding.draw(generator)))
+        let comes = |(next, _): &(Option<RecordedCall>, _)| next.is_some_and(|call| call.at <= now);
+        let request = self.requests.iter().position(comes)?;
+        let (next, calls) = &mut self.requests[request];
+        let call = std::mem::replace(next, calls.next())?;
+        Some((request, call.holding))
     }
+}
+
+fn stream(times: &CallTimes, mut generator: Generator) -> Result<CallStream, DistError> {
+    Ok(match times {
+        CallTimes::Recorded(calls) => {
+            let calls = Arc::clone(calls);
+            Box::new((0..calls.len()).map(move |number| calls[number]))
+        }
+        CallTimes::Drawn { every, holding } => {
+            let (every, holding) = (Sampler::new(*every)?, Sampler::new(*holding)?);
+            let mut next = every.draw(&mut generator);
+            Box::new(std::iter::from_fn(move || {
+                let at = next;
+                next = next.saturating_add(every.draw(&mut generator));
+                Some(RecordedCall { at, holding: holding.draw(&mut generator) })
+            }))
+        }
+    })
 }
 
 /// Reasons that name a request's class for any of its calls, each class once.

@@ -22,6 +22,42 @@ fn calls_are_refused_and_promises_kept() {
     assert_eq!(again, answer);
 }
 
+/// Calls that a run wrote are those of another one. Where they do not fit the file, its line is said.
+#[test]
+fn recorded_calls_are_answered_alike() {
+    let plan = std::fs::read_to_string(repository("examples/calls/one-kind.toml")).unwrap();
+    let folder = Folder::with_plan(&plan);
+    folder.laxity(&["run", "plan.toml", "--out", "drawn"]).printed(0);
+    let times = |line: &&str| line.starts_with("every =") || line.starts_with("holding =");
+    let times: Vec<&str> = plan.lines().filter(times).collect();
+    let recorded = plan.replace(times[0], "calls = \"drawn/calls.csv\"").replace(times[1], "");
+    std::fs::write(folder.path("recorded.toml"), recorded).unwrap();
+    let summary = folder.laxity(&["run", "recorded.toml", "--out", "again", "--json"]).json(0);
+    let calls = folder.text("drawn/calls.csv");
+    assert_eq!(folder.text("again/calls.csv"), calls);
+    let drawn: serde_json::Value =
+        serde_json::from_str(&folder.text("drawn/summary.json")).unwrap();
+    let of_calls = |summary: &serde_json::Value, key: &str| summary["requests"][0][key].clone();
+    for key in ["offered", "granted", "most", "packets", "longest_ns"] {
+        assert_eq!(of_calls(&summary, key), of_calls(&drawn, key), "{key}");
+    }
+    let mut rows = calls.lines();
+    let header = rows.next().unwrap();
+    assert_eq!(header, "at_ns,holding_ns,class,answer,begins_ns,ends_ns,bound_ns");
+    let refused = rows.filter(|row| row.ends_with(",refused,,,")).count() as u64;
+    let counted = |key: &str| of_calls(&drawn, key).as_u64().unwrap();
+    assert_eq!(refused, counted("offered") - counted("granted"));
+
+    std::fs::write(folder.path("drawn/calls.csv"), "at_ns,holding_ns\n5,1\n4,1\n").unwrap();
+    let said = folder.laxity(&["run", "recorded.toml"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("calls.csv: line 3: it asks before"), "{}", said.stderr);
+    std::fs::write(folder.path("plan.toml"), plan.replace(times[1], "calls = \"c.csv\"")).unwrap();
+    let said = folder.laxity(&["run", "plan.toml"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("leave out `every` and `holding`"), "{}", said.stderr);
+}
+
 /// The same calls ask under every discipline.
 #[test]
 fn disciplines_are_compared_by_what_they_carry() {

@@ -16,7 +16,10 @@ pub(crate) struct Request {
     pub class: At<String>,
     /// The time from one call to the next; exponential for a Poisson process, such as
     /// { exponential = "2s" }.
-    pub every: At<Distribution<Nanos>>,
-    /// How long each lasts from when it asks.
-    pub holding: At<Distribution<Nanos>>,
+    pub every: Option<At<Distribution<Nanos>>>,
+    /// How long each lasts from its begin.
+    pub holding: Option<At<Distribution<Nanos>>>,
+    /// A file of recorded calls in place of `every` and `holding`: CSV with the columns `at_ns` and
+    /// `holding_ns`, and `class` if it has calls of others. `laxity run --out` writes one.
+    pub calls: Option<At<String>>,
 }

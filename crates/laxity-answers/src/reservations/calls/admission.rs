@@ -6,7 +6,7 @@ use laxity::reserve::bookings::Admission;
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::calls::Call;
-use laxity_plan::model::{Dist, RequestSpec};
+use laxity_plan::model::{CallTimes, Dist, RequestSpec};
 use statrs::function::gamma::gamma;
 
 use super::{RequestCalls, Rules};
@@ -61,12 +61,14 @@ impl<'a> Test<'a> {
 
     /// A request without calls yet.
     pub(super) fn request(&mut self, request: usize) -> RequestCalls {
-        let RequestSpec { class, every, holding } = self.plan.requests[request];
+        let RequestSpec { class, times } = &self.plan.requests[request];
         let is_alone = self.plan.requests.len() == 1;
-        let erlangs = match every {
-            Dist::Exponential(every) if is_alone => mean(holding)
-                .filter(|mean| *mean <= Nanos::LIMIT.0 as f64)
-                .map(|mean| mean / every.0 as f64),
+        let erlangs = match times {
+            CallTimes::Drawn { every: Dist::Exponential(every), holding } if is_alone => {
+                mean(*holding)
+                    .filter(|mean| *mean <= Nanos::LIMIT.0 as f64)
+                    .map(|mean| mean / every.0 as f64)
+            }
             _ => None,
         };
         let class = &self.plan.classes[class.index()];

@@ -5,7 +5,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::RequestSpec;
 use serde::Serialize;
 
-use super::{Calls, Change, RequestCalls};
+use super::{AskedCall, Calls, Change, RequestCalls};
 use crate::Reason;
 
 /// What became of calls in a simulation.
@@ -38,6 +38,9 @@ pub struct CallsSummary {
     /// How many calls of each request there were, from each time on.
     #[serde(skip)]
     pub at_once: Vec<(Nanos, Vec<u32>)>,
+    /// All that asked, in that order, and what they were answered.
+    #[serde(skip)]
+    pub asked: Vec<AskedCall>,
 }
 
 /// The calls of one request.
@@ -150,6 +153,7 @@ impl CallsSummary {
             promised: part(promised),
             used: is_simulated.then_some(part(used)),
             at_once,
+            asked: calls.asked.clone(),
         }
     }
 }

@@ -22,8 +22,9 @@ pub(super) fn run(
     let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
     let summary = simulate(plan, traffic)?;
     if let Some(output) = output {
-        let page = calls::page(plan, &summary);
-        output.finish(&arguments.plan, &summary, &summary, &[("report.html", page)])?;
+        let files =
+            [("report.html", calls::page(plan, &summary)), ("calls.csv", calls::csv(&summary))];
+        output.finish(&arguments.plan, &summary, &summary, &files)?;
     }
     let text = || calls::text(&summary);
     print_results(arguments.json, arguments.out.as_deref(), &summary, text)?;

@@ -181,8 +181,8 @@ fn without_a_file_none_are_taken() {
 }
 
 /// Calls that come and go beside a flood. Each is granted exactly if `laxity check` admits the plan
-/// with it, and no packet of one that is granted takes longer than its bound. With `LAXITY_WHOLE`
-/// these are 300 calls within a minute.
+/// with it, and no packet of one that is granted takes longer than its bound. Simulated as they came,
+/// the same ones are granted. With `LAXITY_WHOLE` these are 300 calls within a minute.
 #[test]
 fn calls_beside_a_flood() {
     let folder = Folder::with_plan(PLAN);
@@ -196,6 +196,7 @@ fn calls_beside_a_flood() {
         link.hosts[0].run(|| UdpSocket::bind(at).unwrap()).unwrap()
     };
     let (flood, talk) = (socket(7000), socket(7001));
+    let mut asked = BTreeMap::new();
     thread::scope(|scope| {
         let _over = SetAtEnd(&is_over);
         scope.spawn(|| {
@@ -229,18 +230,24 @@ fn calls_beside_a_flood() {
                     let name: String = granted.keys().nth(ends).cloned().unwrap();
                     let port = granted.remove(&name);
                     ports.write().unwrap().retain(|other| Some(*other) != port);
+                    let ends = begun.elapsed();
+                    asked.entry(name.clone()).and_modify(|call: &mut AskedCall| call.ends = ends);
                     ask(&folder, &["release", &name]).printed(0);
                 }
-                let begun = Instant::now();
+                let released = Instant::now();
                 while !reserved(&folder, "leaving").is_empty() {
-                    assert!(begun.elapsed() < Duration::from_secs(20), "they are still felt");
+                    assert!(released.elapsed() < Duration::from_secs(20), "they are still felt");
                     thread::sleep(Duration::from_millis(20));
                 }
             }
             granted.insert(name.clone(), port);
             let expected = check(&folder, &granted);
+            let at = begun.elapsed();
             let ended = reserve(&folder, &name, port, &[]);
             assert_eq!(ended.code, expected, "{name}: {}{}", ended.stdout, ended.stderr);
+            let is_granted = expected == Some(0);
+            let ends = Duration::from_secs(3600);
+            asked.insert(name.clone(), AskedCall { at, ends, is_granted });
             if expected == Some(0) {
                 ports.write().unwrap().push(port);
             } else {
@@ -254,6 +261,47 @@ fn calls_beside_a_flood() {
     });
     let printed = link.end();
     assert!(printed.contains("Every packet kept its bound"), "{printed}");
+    assert_eq!(simulated(&folder, &asked), asked);
+}
+
+/// A call, in times from the begin of all, and what it is answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct AskedCall {
+    at: Duration,
+    ends: Duration,
+    is_granted: bool,
+}
+
+/// The calls as the simulator answers them that come and end at the same times, beside a flood.
+fn simulated(folder: &Folder, asked: &BTreeMap<String, AskedCall>) -> BTreeMap<String, AskedCall> {
+    let line =
+        |call: &AskedCall| format!("{},{}\n", call.at.as_nanos(), (call.ends - call.at).as_nanos());
+    let calls: String = asked.values().map(line).collect();
+    std::fs::write(folder.path("calls.csv"), format!("at_ns,holding_ns\n{calls}")).unwrap();
+    let last = asked.values().last().unwrap().at.as_nanos() + 1_000_000_000;
+    let source = |class: &str, packet: &str, rate: &str| {
+        format!(
+            "[[source]]\nclass = '{class}'\nmodel = 'constant'\npacket = '{packet}'\nrate = '{rate}'\n"
+        )
+    };
+    let talk = source("booked", "300b", "60kbit").repeat(2);
+    let flood = source("rest", "1442b", "30mbit");
+    let plan = format!(
+        "{PLAN}[class.booked]\ndeadline = '8ms'\n\
+         arrival = {{ bucket = '600b', rate = '200kbit', packet = '300b' }}\n\
+         [[request]]\nclass = 'booked'\ncalls = 'calls.csv'\n\
+         {talk}{flood}[run]\nduration = '{last}ns'\n"
+    );
+    std::fs::write(folder.path("replay.toml"), plan).unwrap();
+    let summary = folder.laxity(&["run", "replay.toml", "--out", "out", "--json"]).json(0);
+    assert!(summary["kept"].as_bool().unwrap(), "{summary}");
+    let answered = folder.text("out/calls.csv");
+    let answered = answered.lines().skip(1).map(|line| line.contains(",granted,"));
+    assert_eq!(answered.clone().count(), asked.len());
+    let calls = asked.iter().zip(answered);
+    calls
+        .map(|((name, call), is_granted)| (name.clone(), AskedCall { is_granted, ..*call }))
+        .collect()
 }
 
 fn is_whole() -> bool {
