@@ -37,6 +37,8 @@ pub(crate) use self::plan_text::{frames_for, secret, settings};
 pub use self::request::Request;
 pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 
+/// Reservations that could not be followed are followed once more after this time.
+const AGAIN: Nanos = Nanos(1_000_000_000);
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -81,6 +83,8 @@ pub(crate) struct Process {
     /// Whether the service was told by a signal to read its plans again, and has not yet.
     is_reloading: bool,
     has_command: bool,
+    /// When the plans with all reservations are to be followed that could not be.
+    again_at: Option<Nanos>,
 }
 
 impl Process {
@@ -90,7 +94,8 @@ impl Process {
     pub(crate) fn begin(requests: Receiver<Request>, has_command: bool) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let service = Service::from_environment();
-        Ok(Process { signals, requests, service, is_reloading: false, has_command })
+        let (is_reloading, again_at) = (false, None);
+        Ok(Process { signals, requests, service, is_reloading, has_command, again_at })
     }
 
     /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over,
@@ -116,6 +121,9 @@ impl Process {
             }
             if signals.contains(&SIGHUP) {
                 self.reload(prover);
+            }
+            if self.again_at.take_if(|at| *at <= Clock::Monotonic.now()).is_some() {
+                prover.ask_for_present();
             }
             self.follow(task, prover, begun);
         }
@@ -169,7 +177,7 @@ impl Process {
                     }
                 }
                 Proved::Ordered(next, answer, waits) => {
-                    let followed = next.map_or(Ok(()), |next| task.go_on_with(next));
+                    let followed = next.map_or(Ok(()), |next| self.go_on(task, next));
                     if let (Err(_), Answer::Granted(granted)) = (&followed, &answer) {
                         // What cannot be kept is not promised. Nobody waits for that.
                         let name = granted.name.clone();
@@ -180,14 +188,21 @@ impl Process {
                     answer.name().into_iter().for_each(|name| task.count(name));
                     let _ = waits.send(answer);
                 }
-                // The next change is followed, too.
-                Proved::Changed(next) => drop(task.go_on_with(next)),
+                Proved::Changed(next) => drop(self.go_on(task, next)),
             }
         }
         if self.is_reloading && !prover.is_busy() {
             self.is_reloading = false;
             self.service.ready(begun);
         }
+    }
+
+    /// Follows plans with other reservations, later if not now: what was released is to be free
+    /// and what begins to be there, whatever kept it for a while.
+    fn go_on<T: Work>(&mut self, task: &mut T, next: T::Next) -> Result<(), String> {
+        let followed = task.go_on_with(next);
+        self.again_at = followed.is_err().then(|| Clock::Monotonic.now().saturating_add(AGAIN));
+        followed
     }
 }
 
@@ -251,16 +266,84 @@ mod tests {
         answered.recv_timeout(Duration::from_secs(60)).expect("an answer")
     }
 
-    #[test]
-    fn while_a_plan_is_proved_all_else_goes_on() {
-        let (requests, asked) = mpsc::channel();
-        let mut process = Process {
+    fn process(requests: Receiver<Request>) -> Process {
+        Process {
             signals: Signals::new([] as [i32; 0]).unwrap(),
-            requests: asked,
+            requests,
             service: Service::from_environment(),
             is_reloading: false,
             has_command: false,
-        };
+            again_at: None,
+        }
+    }
+
+    /// Follows the plan of a release only when it is asked for the third time.
+    #[derive(Default)]
+    struct Stubborn {
+        asked: Vec<u8>,
+    }
+
+    impl Work for Stubborn {
+        type Next = u8;
+
+        fn is_running(&self) -> bool {
+            self.asked.len() < 3
+        }
+
+        fn look(&mut self) -> Result<(), WorkerError> {
+            Ok(())
+        }
+
+        fn status(&mut self) -> Result<Status, WorkerError> {
+            Ok(Status::default())
+        }
+
+        fn past(&mut self, _: PastSpan, _: u64, _: PastAnswer) {}
+
+        fn follow(&mut self, _: u8) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn count(&mut self, _: &'static str) {}
+
+        fn go_on_with(&mut self, next: u8) -> Result<(), String> {
+            self.asked.push(next);
+            if self.asked.len() < 3 { Err("not now".to_string()) } else { Ok(()) }
+        }
+    }
+
+    /// Plans by orders: 1 with an order, 2 as they are.
+    struct Ordering;
+
+    impl prover::Prove for Ordering {
+        type Next = u8;
+
+        fn read(&mut self) -> u8 {
+            2
+        }
+
+        fn order(&mut self, _: Order) -> (Option<u8>, Answer) {
+            (Some(1), Answer::Done)
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_followed_later() {
+        let (requests, asked) = mpsc::channel();
+        let mut prover = Prover::start(Vec::new(), Ordering).unwrap();
+        let (answer, answered) = mpsc::channel();
+        let order = Order::Release { name: "film".to_string() };
+        requests.send(Request::Order(order, answer)).unwrap();
+        let mut task = Stubborn::default();
+        process(asked).look_after(&mut task, &mut prover, "", Some(Nanos(60_000_000_000))).unwrap();
+        assert_eq!(task.asked, [1, 2, 2]);
+        assert!(matches!(answered.recv().unwrap(), Answer::Refused(_)));
+    }
+
+    #[test]
+    fn while_a_plan_is_proved_all_else_goes_on() {
+        let (requests, asked) = mpsc::channel();
+        let mut process = process(asked);
         let (go_on, may_go_on) = mpsc::channel::<u8>();
         let mut prover =
             Prover::start(Vec::new(), Reading(move || may_go_on.recv().unwrap())).unwrap();

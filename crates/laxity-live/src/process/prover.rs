@@ -64,6 +64,7 @@ impl<N: Send + 'static, F: FnMut() -> N + Send + 'static> Prove for Reading<F> {
 enum Ask {
     Read,
     Order(Box<Order>),
+    Present,
 }
 
 /// What the thread has done.
@@ -79,7 +80,7 @@ pub(crate) enum Proved<N> {
     Read(Result<N, Gone>, Vec<Answer>),
     /// An order was carried out. The plans are others now, or stay.
     Ordered(Option<N>, reservations::Answer, OrderAnswer),
-    /// Plans changed by themselves.
+    /// Plans changed by themselves, or are to be followed once more.
     Changed(N),
 }
 
@@ -151,6 +152,12 @@ impl<N: Send + 'static> Prover<N> {
         let _ = answer.send(refused);
     }
 
+    /// Has the plans as they are now made ready once more, since the last ones were not followed.
+    pub(crate) fn ask_for_present(&mut self) {
+        // A thread that is gone is noticed where its answer is looked for.
+        let _ = self.ask.send(Ask::Present);
+    }
+
     /// What has been proved since.
     pub(crate) fn proved(&mut self) -> Option<Proved<N>> {
         match self.done.try_recv() {
@@ -199,7 +206,7 @@ fn run<P: Prove>(
                 Done::Ordered(next, answer)
             }
             Err(RecvTimeoutError::Timeout) if patience.is_none() => continue,
-            Err(RecvTimeoutError::Timeout) => Done::Changed(prove.present()),
+            Ok(Ask::Present) | Err(RecvTimeoutError::Timeout) => Done::Changed(prove.present()),
             Err(RecvTimeoutError::Disconnected) => return,
         };
         if tell.send(done).is_err() {
