@@ -60,6 +60,7 @@
 //! | [`admit`] | admission tests: whether a plan fits, the delay bound of each class, and if it does not fit, why |
 //! | [`scheduler`] | the contract that every discipline keeps |
 //! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, QFQ+, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
+//! | [`deadline_queue`] | datagrams that are due, expire and have ranks, for programs that send them |
 //! | [`aqm`] | queue management in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
 //! | [`police`] | whether a packet conforms to its arrival curve, and how it is treated if not |
 //! | [`reserve`] | books of what is promised, for flows that come and go |
@@ -96,6 +97,7 @@ pub mod aqm;
 pub mod autorate;
 #[cfg(feature = "admission")]
 pub mod curve;
+pub mod deadline_queue;
 pub mod error;
 pub mod explain;
 pub mod histogram;
