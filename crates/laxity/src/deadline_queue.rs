@@ -267,9 +267,9 @@ impl DeadlineQueue {
                 return None;
             } else {
                 if datagram.deadline.is_none() {
-                    self.shares.send(&datagram.rank, datagram.length);
+                    self.shares.send(&datagram.rank, key.arrival, datagram.length);
                 }
-                self.remove(slot);
+                self.tree.remove(slot);
                 return Some((Sent { datagram, arrives }, key));
             }
         }

@@ -58,27 +58,35 @@ impl Shares {
         level.streams.get(stream)?.waiting.values().next().copied()
     }
 
-    /// The next datagram of a stream, which has this length and is removed then, is sent.
-    pub(super) fn send(&mut self, rank: &Rank, length: u32) {
+    /// The next datagram, of this rank and length, is sent: its stream is charged for it.
+    pub(super) fn send(&mut self, rank: &Rank, arrival: u64, length: u32) {
         let Some(level) = self.0.get_mut(&rank.level) else { return };
-        let Some(stream) = level.streams.get_mut(&rank.stream) else { return };
-        level.busy.remove(&(stream.tag, rank.stream));
+        let Some(stream) = level.streams.get(&rank.stream) else { return };
         level.virtual_time = stream.tag;
-        stream.tag += u64::from(length);
-        level.busy.insert((stream.tag, rank.stream));
-        level.forget();
+        self.take(rank, arrival, length.into());
     }
 
-    /// Removes a datagram. A level that has no more of them begins anew.
+    /// A datagram goes that is not sent: its stream is not charged.
     pub(super) fn remove(&mut self, rank: &Rank, arrival: u64) {
+        self.take(rank, arrival, 0);
+    }
+
+    /// Takes out a datagram. A level that has no more of them begins anew.
+    fn take(&mut self, rank: &Rank, arrival: u64, charge: u64) {
         let Some(level) = self.0.get_mut(&rank.level) else { return };
         let Some(stream) = level.streams.get_mut(&rank.stream) else { return };
+        let before = (stream.tag, rank.stream);
         stream.waiting.remove(&(rank.order, arrival));
+        stream.tag += charge;
+        let now = (stream.tag, rank.stream);
         if stream.waiting.is_empty() {
-            level.busy.remove(&(stream.tag, rank.stream));
-            level.idle.insert((stream.tag, rank.stream));
-            level.forget();
+            level.busy.remove(&before);
+            level.idle.insert(now);
+        } else if charge > 0 {
+            level.busy.remove(&before);
+            level.busy.insert(now);
         }
+        level.forget();
         if level.busy.is_empty() {
             self.0.remove(&rank.level);
         }

@@ -28,11 +28,6 @@ impl Key {
             arrival,
         }
     }
-
-    /// The least key above this one.
-    fn above(&self) -> Key {
-        Key { arrival: self.arrival + 1, ..*self }
-    }
 }
 
 crate::id! {
@@ -139,20 +134,15 @@ impl Tree {
                 Slot::from_index(self.nodes.len() - 1)
             }
         };
-        let [before, behind] = self.split(self.root, &key);
-        let before = self.join(before, slot);
-        self.root = self.join(before, behind);
+        self.root = self.with(self.root, slot);
         slot
     }
 
     /// Takes out a datagram that is there.
     pub(super) fn remove(&mut self, slot: Slot) -> (Key, Datagram) {
-        let (key, datagram) = self.get(slot);
-        let [before, rest] = self.split(self.root, &key);
-        let [_, behind] = self.split(rest, &key.above());
-        self.root = self.join(before, behind);
+        self.root = self.without(self.root, slot);
         self.free.push(slot);
-        (key, datagram)
+        self.get(slot)
     }
 
     /// The first one in the order.
@@ -212,6 +202,38 @@ impl Tree {
 
     fn sum(&self, slot: Slot) -> Sum {
         self.some(slot).map_or(Sum::NOTHING, |slot| self.nodes[slot.index()].sum)
+    }
+
+    /// A part with one more.
+    fn with(&mut self, at: Slot, slot: Slot) -> Slot {
+        let Node { key, drawn, .. } = self.nodes[slot.index()];
+        if at == NONE {
+            return slot;
+        }
+        let node = &self.nodes[at.index()];
+        if node.drawn < drawn {
+            let [before, behind] = self.split(at, &key);
+            self.set_child(slot, LEFT, before);
+            self.set_child(slot, RIGHT, behind);
+            return slot;
+        }
+        let side = usize::from(node.key < key);
+        let child = self.with(node.children[side], slot);
+        self.set_child(at, side, child);
+        at
+    }
+
+    /// A part without one that is in it.
+    fn without(&mut self, at: Slot, slot: Slot) -> Slot {
+        let node = &self.nodes[at.index()];
+        if at == slot {
+            let [before, behind] = node.children;
+            return self.join(before, behind);
+        }
+        let side = usize::from(node.key < self.nodes[slot.index()].key);
+        let child = self.without(node.children[side], slot);
+        self.set_child(at, side, child);
+        at
     }
 
     /// Divides a part into what is before a key and the rest.
