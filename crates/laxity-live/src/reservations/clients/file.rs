@@ -53,7 +53,7 @@ pub(super) fn parse(text: &str) -> Result<(Vec<Client>, Option<Tls>), String> {
     let has_authority = tls.as_ref().is_some_and(|tls| tls.clients.is_some());
     let mut clients: Vec<Client> = Vec::new();
     for (name, keys) in client {
-        let line = text[..keys.span().start].lines().count().max(1);
+        let line = text[..keys.span().start].matches('\n').count() + 1;
         let client = checked(name, keys.into_inner(), has_authority, &clients);
         clients.push(client.map_err(|why| format!("line {line}: {why}"))?);
     }
