@@ -126,21 +126,23 @@ async fn orders_of(listener: TcpListener, clients: Arc<Clients>, sight: Arc<Sigh
         };
         // One that has its share of connections is cut off, so that others find a place.
         let Some(share) = machines.enter(peer.ip()) else { continue };
-        let (clients, sight, who) = (clients.clone(), sight.clone(), peer.to_string());
+        let (held, who) = ((place, share), peer.to_string());
+        let (clients, sight) = (clients.clone(), sight.clone());
         let answering =
             |certificate| Answering { door: Door::Clients(clients, certificate), sight };
-        let Some(acceptor) = acceptor.clone() else {
-            serve(stream, (place, share), answering(None), CONTROL_PATIENCE, who);
-            continue;
-        };
-        tokio::spawn(async move {
-            // Who does not speak TLS, or has a certificate that nobody knows, is cut off.
-            if let Ok(Ok(stream)) = timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                let chain = stream.get_ref().1.peer_certificates();
-                let certificate = chain.and_then(<[_]>::first).cloned();
-                serve(stream, (place, share), answering(certificate), CONTROL_PATIENCE, who);
+        match &acceptor {
+            None => serve(stream, held, answering(None), CONTROL_PATIENCE, who),
+            Some(acceptor) => {
+                let handshake = timeout(HANDSHAKE, acceptor.accept(stream));
+                tokio::spawn(async move {
+                    // Whoever does not speak TLS or has a wrong certificate is cut off.
+                    let Ok(Ok(stream)) = handshake.await else { return };
+                    let chain = stream.get_ref().1.peer_certificates();
+                    let certificate = chain.and_then(<[_]>::first).cloned();
+                    serve(stream, held, answering(certificate), CONTROL_PATIENCE, who);
+                });
             }
-        });
+        }
     }
 }
 
