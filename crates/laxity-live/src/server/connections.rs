@@ -135,7 +135,7 @@ async fn orders_of(listener: TcpListener, clients: Arc<Clients>, sight: Arc<Sigh
             Some(acceptor) => {
                 let handshake = timeout(HANDSHAKE, acceptor.accept(stream));
                 tokio::spawn(async move {
-                    // Whoever does not speak TLS or has a wrong certificate is cut off.
+                    // A client that speaks no TLS or has a wrong certificate is cut off.
                     let Ok(Ok(stream)) = handshake.await else { return };
                     let chain = stream.get_ref().1.peer_certificates();
                     let certificate = chain.and_then(<[_]>::first).cloned();

@@ -82,7 +82,7 @@ fn verifier(authorities: &Path) -> Result<Arc<dyn ClientCertVerifier>, ClientsEr
     let provider = Arc::new(ring::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
     let verifier = verifier.allow_unauthenticated().build();
-    Ok(verifier.map_err(|error| ClientsError::new(authorities, error))?)
+    verifier.map_err(|error| ClientsError::new(authorities, error))
 }
 
 /// Reads the certificates of a file, at least one.
