@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use laxity_answers::reservations::{Granted, Offer};
 
 pub(crate) use clients::Client;
+#[cfg(test)]
+pub(crate) use clients::authority;
 pub use clients::{Clients, ClientsError};
 pub(crate) use desk::{Desk, Explain, journal};
 pub use journal::{Journal, JournalError};

@@ -11,9 +11,9 @@
 //! | `POST /reservations` | carries out an [`Order`](crate::reservations::Order) | |
 //!
 //! The control socket is a Unix socket. Only its user and root may connect to it and reload. The
-//! TCP listener changes nothing, and so needs no authentication. Clients that have a token order
-//! reservations at a listener of their own, with `POST /reservations`; `GET /openapi.json`
-//! describes it.
+//! TCP listener changes nothing, and so needs no authentication. Clients that have a token or a
+//! certificate order reservations at a listener of their own, with `POST /reservations`;
+//! `GET /openapi.json` describes it. That listener speaks TLS if the clients say so.
 //!
 //! The server has its own thread and sandbox and reaches the link only through [`Request`]s. Every
 //! connection carries one request. At most [`CONNECTIONS`] of a kind are open at once; further ones
@@ -29,6 +29,8 @@ mod orders;
 mod page;
 mod past;
 mod sight;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -120,11 +122,15 @@ impl Listeners {
                 ));
             }
         }
-        if let Some(Ok(address)) = self.orders.as_ref().map(|(listener, _)| listener.local_addr()) {
-            said.push(format!("reservations are taken at http://{address}/reservations"));
-            if !address.ip().is_loopback() {
+        if let Some((listener, clients)) = &self.orders
+            && let Ok(address) = listener.local_addr()
+        {
+            let is_encrypted = clients.tls().is_some();
+            let scheme = if is_encrypted { "https" } else { "http" };
+            said.push(format!("reservations are taken at {scheme}://{address}/reservations"));
+            if !is_encrypted && !address.ip().is_loopback() {
                 said.push(format!(
-                    "tokens are not encrypted on their way to {address}: put it behind a proxy with TLS"
+                    "tokens are not encrypted on their way to {address}: write a table [tls] into the file of clients"
                 ));
             }
         }

@@ -10,6 +10,7 @@ mod reserve;
 mod rsvp;
 mod soak;
 mod threads;
+mod tls;
 
 use std::io::{BufReader, Read};
 use std::net::UdpSocket;

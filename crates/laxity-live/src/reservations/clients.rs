@@ -1,31 +1,45 @@
 //! Who may give orders over the network, and how much each of them may ask.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+#[cfg(test)]
+pub(crate) mod authority;
+mod file;
+#[cfg(test)]
+mod tests;
+mod tls;
+
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use laxity_answers::reservations::Granted;
-use serde::Deserialize;
+use rustls::ServerConfig;
+use rustls::client::verify_server_name;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::ParsedCertificate;
 use thiserror::Error;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{Answer, Order, Reservation};
+use crate::file::folder_of;
 
 /// The clients of a link.
 ///
 /// Reservations of a client are classes `CLIENT/NAME` of the plan. It sees, renews and releases no
 /// others.
 #[derive(Debug)]
-pub struct Clients(Vec<Client>);
+pub struct Clients {
+    clients: Vec<Client>,
+    tls: Option<Arc<ServerConfig>>,
+}
 
-/// Someone who knows a token.
+/// Someone who knows a token or has the key of a certificate.
 #[derive(Debug)]
 pub(crate) struct Client {
     name: String,
-    token: String,
+    token: Option<String>,
+    /// The name in its certificate.
+    dns_name: Option<ServerName<'static>>,
     /// The most reservations at once.
     most: usize,
     /// Held while an order of this client is carried out, so that its reservations are counted
@@ -42,35 +56,6 @@ pub(crate) struct Allowance {
     at: Instant,
 }
 
-/// The file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    client: BTreeMap<String, Keys>,
-}
-
-/// A client in the file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Keys {
-    token: String,
-    #[serde(default = "usual_reservations")]
-    reservations: usize,
-    #[serde(default = "usual_orders")]
-    orders_per_second: u32,
-}
-
-fn usual_reservations() -> usize {
-    256
-}
-
-fn usual_orders() -> u32 {
-    20
-}
-
-/// The shortest token: 128 bits in hexadecimal digits.
-const SHORTEST_TOKEN: usize = 32;
-
 /// Why nobody may give orders over the network.
 #[derive(Debug, Error)]
 #[error("{}: {why}", .path.display())]
@@ -79,69 +64,62 @@ pub struct ClientsError {
     why: String,
 }
 
+impl ClientsError {
+    fn new(path: &Path, why: impl Display) -> ClientsError {
+        ClientsError { path: path.to_path_buf(), why: why.to_string() }
+    }
+}
+
 impl Clients {
-    /// Reads a TOML file with a table `[client.NAME]` for each client: `token`, and if others than
-    /// 256 and 20 are meant, `reservations` at once and `orders-per-second`.
+    /// Reads a TOML file with a table `[client.NAME]` for each client: `token`, or `dns-name`, or
+    /// both, and if others than 256 and 20 are meant, `reservations` at once and
+    /// `orders-per-second`.
+    ///
+    /// A table `[tls]` has orders come over TLS. It names files in PEM, relative to the folder of
+    /// this one: `certificate` and `key` of the listener, and as `clients` the authorities that
+    /// sign certificates of clients. `dns-name` is a name in the certificate of a client (subject
+    /// alternative name, RFC 5280, Section 4.2.1.6).
     ///
     /// # Errors
     /// If there is no such file, others than its owner may read it, or it does not name clients
-    /// with different tokens of at least 32 characters.
+    /// with different tokens of at least 32 characters and different names. The same if a file of
+    /// `[tls]` cannot be read, others may read the key, or it is not that of the certificate.
     pub fn read(path: &Path) -> Result<Clients, ClientsError> {
-        let refused = |why: String| ClientsError { path: path.to_path_buf(), why };
-        let read = || -> io::Result<(u32, String)> {
-            Ok((fs::metadata(path)?.mode(), fs::read_to_string(path)?))
-        };
-        let (mode, text) = read().map_err(|error| refused(error.to_string()))?;
-        if mode & 0o077 != 0 {
-            return Err(refused("others may read its tokens: chmod 600".into()));
-        }
-        Clients::parse(&text).map_err(refused)
+        let parsed = file::parse(&file::secret_text(path)?);
+        let (clients, tls) = parsed.map_err(|why| ClientsError::new(path, why))?;
+        let tls = tls.map(|tls| tls.config(&folder_of(path))).transpose()?;
+        Ok(Clients { clients, tls })
     }
 
-    fn parse(text: &str) -> Result<Clients, String> {
-        let File { client } = toml::from_str(text).map_err(|error| error.to_string())?;
-        let mut clients: Vec<Client> = Vec::new();
-        for (name, keys) in client {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-            if name.is_empty() || !name.chars().all(is_plain) {
-                return Err(format!("client {name:?}: a name has letters, digits, `-`, `_`, `.`"));
-            }
-            if keys.token.len() < SHORTEST_TOKEN {
-                return Err(format!(
-                    "client {name}: a token has at least {SHORTEST_TOKEN} characters, as of \
-                     `openssl rand -hex 16`"
-                ));
-            }
-            if let Some(other) = clients.iter().find(|client| client.token == keys.token) {
-                return Err(format!("client {name}: {} has the same token", other.name));
-            }
-            if keys.orders_per_second == 0 {
-                return Err(format!("client {name}: orders-per-second is at least 1"));
-            }
-            clients.push(Client {
-                name,
-                token: keys.token,
-                most: keys.reservations,
-                allowance: Mutex::new(Allowance::new(keys.orders_per_second)),
-            });
-        }
-        if clients.is_empty() {
-            return Err("it names no client: write a table [client.NAME] with its token".into());
-        }
-        Ok(Clients(clients))
+    /// How the listener speaks TLS, if it does.
+    pub(crate) fn tls(&self) -> Option<&Arc<ServerConfig>> {
+        self.tls.as_ref()
     }
 
     /// Who has a token. How long this takes does not depend on how much of a token is right.
-    pub(crate) fn client(&self, token: &str) -> Option<&Client> {
+    pub(crate) fn by_token(&self, token: &str) -> Option<&Client> {
         let mut found = None;
-        for client in &self.0 {
-            let pairs = client.token.bytes().zip(token.bytes());
+        for client in &self.clients {
+            let Some(own) = &client.token else { continue };
+            let pairs = own.bytes().zip(token.bytes());
             let differ = pairs.fold(0, |differ, (one, other)| differ | (one ^ other));
-            if differ == 0 && client.token.len() == token.len() {
+            if differ == 0 && own.len() == token.len() {
                 found = Some(client);
             }
         }
         found
+    }
+
+    /// Who is named in a certificate that an authority of clients has signed. One that names
+    /// several clients is nobody's.
+    pub(crate) fn by_certificate(&self, certificate: &CertificateDer<'_>) -> Option<&Client> {
+        let certificate = ParsedCertificate::try_from(certificate).ok()?;
+        let mut named = self.clients.iter().filter(|client| {
+            let name = client.dns_name.as_ref();
+            name.is_some_and(|name| verify_server_name(&certificate, name).is_ok())
+        });
+        let client = named.next()?;
+        named.next().is_none().then_some(client)
     }
 }
 
@@ -216,91 +194,5 @@ impl Allowance {
         }
         self.orders -= 1.0;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TOKENS: [&str; 2] =
-        ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"];
-
-    fn clients() -> Clients {
-        let [one, other] = TOKENS;
-        let text = format!(
-            "[client.media]\ntoken = \"{one}\"\nreservations = 2\norders-per-second = 1\n\
-             [client.media-2]\ntoken = \"{other}\"\n"
-        );
-        Clients::parse(&text).unwrap()
-    }
-
-    #[test]
-    fn who_has_a_token_is_known() {
-        let clients = clients();
-        let name = |token: &str| clients.client(token).map(|client| client.name.as_str());
-        assert_eq!(TOKENS.map(name), [Some("media"), Some("media-2")]);
-        let longer = format!("{}0", TOKENS[0]);
-        for wrong in ["", &TOKENS[0][1..], &longer, "0123456789abcdef0123456789abcdeg"] {
-            assert_eq!(name(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_file_of_clients_is_refused() {
-        let [token, _] = TOKENS;
-        for (text, part) in [
-            ("", "missing field `client`"),
-            ("[client]", "names no client"),
-            ("[client.a]\ntoken = \"short\"", "at least 32 characters"),
-            (&format!("[client.\"a/b\"]\ntoken = \"{token}\""), "a name has letters"),
-            (&format!("[client.a]\ntoken = \"{token}\"\nquota = 3"), "unknown field `quota`"),
-            (&format!("[client.a]\ntoken = \"{token}\"\norders-per-second = 0"), "at least 1"),
-            (&format!("[client.a]\ntoken = \"{token}\"\n[client.b]\ntoken = \"{token}\""), "same"),
-        ] {
-            let error = Clients::parse(text).unwrap_err();
-            assert!(error.contains(part), "{text}: {error}");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("clients.toml");
-        fs::write(&path, format!("[client.a]\ntoken = \"{token}\"")).unwrap();
-        let set = |mode| {
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-            fs::set_permissions(&path, mode).unwrap();
-        };
-        set(0o640);
-        assert!(Clients::read(&path).unwrap_err().to_string().contains("chmod 600"));
-        set(0o600);
-        assert!(Clients::read(&path).is_ok());
-    }
-
-    #[test]
-    fn a_client_has_names_of_its_own() {
-        let clients = clients();
-        let [one, other] = TOKENS.map(|token| clients.client(token).unwrap());
-        let Order::Release { name } = one.order(Order::Release { name: "call".into() }) else {
-            panic!("it is what it was");
-        };
-        assert_eq!(
-            (name.as_str(), one.own(&name), other.own(&name)),
-            ("media/call", Some("call"), None)
-        );
-        assert_eq!(one.own("media-2/call"), None);
-    }
-
-    #[test]
-    fn orders_come_at_the_rate_that_is_allowed() {
-        let mut allowance = Allowance::new(10);
-        let begin = allowance.at;
-        for _ in 0..20 {
-            allowance.take(begin).unwrap();
-        }
-        let wait = allowance.take(begin).unwrap_err();
-        assert!(wait > Duration::from_millis(90) && wait <= Duration::from_millis(100), "{wait:?}");
-        allowance.take(begin + Duration::from_millis(101)).unwrap();
-        assert!(allowance.take(begin + Duration::from_millis(150)).is_err());
-        let later = begin + Duration::from_secs(3600);
-        let taken = std::iter::repeat_with(|| allowance.take(later)).take_while(Result::is_ok);
-        assert_eq!(taken.count(), 20);
     }
 }

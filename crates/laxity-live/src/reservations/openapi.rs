@@ -40,7 +40,7 @@ pub fn openapi() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Reservations on a link: what is granted is proved, and kept on disk.",
         },
-        "security": [{ "token": [] }],
+        "security": [{ "token": [] }, { "certificate": [] }],
         "paths": {
             "/reservations": {
                 "post": {
@@ -53,7 +53,7 @@ pub fn openapi() -> Value {
                     "responses": {
                         "200": answered("It is done, granted or listed."),
                         "400": answered("It makes no sense. `message` says what of it."),
-                        "401": said("There is no token, or nobody has it."),
+                        "401": said("There is no token or certificate, or nobody has it."),
                         "404": answered("There is no reservation of this name."),
                         "409": answered("There is one of this name, or it does not fit: `offer` does."),
                         "429": answered("There are too many orders or reservations."),
@@ -64,7 +64,10 @@ pub fn openapi() -> Value {
         },
         "components": {
             "schemas": schemas,
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "certificate": { "type": "mutualTLS" },
+            },
         },
     })
 }

@@ -7,6 +7,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
+use rustls::pki_types::CertificateDer;
 
 use super::guard::Names;
 use super::orders;
@@ -23,8 +24,9 @@ pub(super) enum Door {
     Control,
     /// From anyone, who may ask by these names.
     Network(Arc<Names>),
-    /// From anyone, who may give orders with a token of these clients.
-    Clients(Arc<Clients>),
+    /// From anyone, who may give orders with a token of these clients, or with the certificate
+    /// that the connection has shown.
+    Clients(Arc<Clients>, Option<CertificateDer<'static>>),
 }
 
 /// What answers requests that came by a door.
@@ -79,8 +81,9 @@ impl Answering {
 
     async fn found(&self, request: &Parts, body: Incoming) -> Result<Answer, NoAnswer> {
         let path = request.uri.path();
-        if let Door::Clients(clients) = &self.door {
-            return orders::by_client(&self.sight, clients, request, body).await;
+        if let Door::Clients(clients, certificate) = &self.door {
+            let client = orders::client(clients, request, certificate.as_ref());
+            return orders::by_client(&self.sight, client, request, body).await;
         }
         if path == "/reservations" && matches!(self.door, Door::Control) {
             return match request.method {

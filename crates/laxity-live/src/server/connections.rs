@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 
 use super::answers::{Answering, Door};
 use super::guard::Names;
@@ -23,6 +24,8 @@ use super::sight::Sight;
 use super::{CONNECTIONS, Listeners, PATIENCE};
 use crate::reservations::Clients;
 
+/// So long a handshake of TLS may take.
+const HANDSHAKE: Duration = Duration::from_secs(5);
 /// So long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(5);
 /// The largest head of a request, in bytes and in header lines.
@@ -115,6 +118,7 @@ async fn network_of(listener: TcpListener, names: Arc<Names>, sight: Arc<Sight>)
 async fn orders_of(listener: TcpListener, clients: Arc<Clients>, sight: Arc<Sight>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let machines = Machines::default();
+    let acceptor = clients.tls().cloned().map(TlsAcceptor::from);
     while let Ok(place) = places.clone().acquire_owned().await {
         let Ok((stream, peer)) = listener.accept().await else {
             sleep(PAUSE).await;
@@ -122,8 +126,23 @@ async fn orders_of(listener: TcpListener, clients: Arc<Clients>, sight: Arc<Sigh
         };
         // One that has its share of connections is cut off, so that others find a place.
         let Some(share) = machines.enter(peer.ip()) else { continue };
-        let answering = Answering { door: Door::Clients(clients.clone()), sight: sight.clone() };
-        serve(stream, (place, share), answering, CONTROL_PATIENCE, peer.to_string());
+        let (held, who) = ((place, share), peer.to_string());
+        let (clients, sight) = (clients.clone(), sight.clone());
+        let answering =
+            |certificate| Answering { door: Door::Clients(clients, certificate), sight };
+        match &acceptor {
+            None => serve(stream, held, answering(None), CONTROL_PATIENCE, who),
+            Some(acceptor) => {
+                let handshake = timeout(HANDSHAKE, acceptor.accept(stream));
+                tokio::spawn(async move {
+                    // A client that speaks no TLS or has a wrong certificate is cut off.
+                    let Ok(Ok(stream)) = handshake.await else { return };
+                    let chain = stream.get_ref().1.peer_certificates();
+                    let certificate = chain.and_then(<[_]>::first).cloned();
+                    serve(stream, held, answering(certificate), CONTROL_PATIENCE, who);
+                });
+            }
+        }
     }
 }
 

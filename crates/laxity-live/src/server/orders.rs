@@ -7,11 +7,12 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
+use rustls::pki_types::CertificateDer;
 use tokio::time::timeout;
 
 use super::answers::{Answer, JSON, TEXT, answer, other_method};
 use super::sight::{NoAnswer, Sight};
-use crate::reservations::{self, Clients, Order, Why, openapi};
+use crate::reservations::{self, Client, Clients, Order, Why, openapi};
 
 /// The largest order, in bytes.
 const LARGEST: usize = 64 * 1024;
@@ -26,10 +27,22 @@ pub(super) async fn by_owner(sight: &Sight, body: Incoming) -> Result<Answer, No
     }
 }
 
-/// Answers a client on the network.
+/// Who asks: by the token of the request or, if it has none, by the certificate of its connection.
+pub(super) fn client<'a>(
+    clients: &'a Clients,
+    request: &Parts,
+    certificate: Option<&CertificateDer<'_>>,
+) -> Option<&'a Client> {
+    match request.headers.get(header::AUTHORIZATION) {
+        Some(value) => clients.by_token(value.to_str().ok()?.strip_prefix("Bearer ")?),
+        None => clients.by_certificate(certificate?),
+    }
+}
+
+/// Answers a client on the network, if it is one.
 pub(super) async fn by_client(
     sight: &Sight,
-    clients: &Clients,
+    client: Option<&Client>,
     request: &Parts,
     body: Incoming,
 ) -> Result<Answer, NoAnswer> {
@@ -42,11 +55,7 @@ pub(super) async fn by_client(
         ("/reservations", _) => return Ok(other_method("POST")),
         _ => return Ok(answer(StatusCode::NOT_FOUND, TEXT, "There is no such thing.\n")),
     }
-    let authorization = request.headers.get(header::AUTHORIZATION);
-    let token = authorization.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let Some(client) = token.and_then(|token| clients.client(token)) else {
-        return Ok(unauthorized());
-    };
+    let Some(client) = client else { return Ok(unauthorized()) };
     let _turn = match client.turn().await {
         Ok(turn) => turn,
         Err(wait) => return later(wait),
@@ -71,7 +80,7 @@ pub(super) async fn by_client(
 }
 
 /// How many reservations a client has.
-async fn held(sight: &Sight, client: &reservations::Client) -> Result<usize, NoAnswer> {
+async fn held(sight: &Sight, client: &Client) -> Result<usize, NoAnswer> {
     match client.answer(sight.order(Order::List).await?) {
         reservations::Answer::Listed { reservations } => Ok(reservations.len()),
         _ => Ok(0),
@@ -106,7 +115,8 @@ fn status(why: Why) -> StatusCode {
 }
 
 fn unauthorized() -> Answer {
-    let why = "Give the token of a client: Authorization: Bearer TOKEN.\n";
+    let why = "Give the token of a client, as Authorization: Bearer TOKEN, or, over TLS, come with \
+               the certificate of one.\n";
     let mut answer = answer(StatusCode::UNAUTHORIZED, TEXT, why);
     answer.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     answer

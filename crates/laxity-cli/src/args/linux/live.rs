@@ -67,10 +67,10 @@ pub(crate) struct Live {
     /// no time frames.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["demo", "history"])]
     pub reservations: Option<PathBuf>,
-    /// With --reservations: take them over HTTP at this address, too, from clients with a token.
+    /// With --reservations: take them over HTTP at this address, too, from those of --clients.
     #[arg(long, value_name = "ADDRESS", value_parser = address, requires_all = ["reservations", "clients"])]
     pub reserve_at: Option<SocketAddr>,
-    /// The clients: a TOML file with a table [client.NAME] and a token for each.
+    /// The clients: a TOML file with a table [client.NAME] for each, and [tls] for TLS.
     #[arg(long, value_name = "FILE", requires = "reserve_at")]
     pub clients: Option<PathBuf>,
     /// Ask the machine's resolver, which may ask DNS, for the names of hosts that are shown.

@@ -53,7 +53,7 @@ fn order(link: &Link, token: &str, order: &Value) -> (u16, Value) {
     (status, serde_json::from_str(&body).unwrap())
 }
 
-fn call(name: &str, deadline: &str) -> Value {
+pub(super) fn call(name: &str, deadline: &str) -> Value {
     json!({
         "order": "reserve", "name": name,
         "class": {

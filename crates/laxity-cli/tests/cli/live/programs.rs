@@ -70,7 +70,7 @@ fn output(host: &Namespace, line: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn are_there(programs: &[&str]) -> bool {
+pub(super) fn are_there(programs: &[&str]) -> bool {
     for name in programs {
         let found = Command::new("sh").args(["-c", &format!("command -v {name}")]).output();
         if !found.is_ok_and(|found| found.status.success()) {
