@@ -6,8 +6,8 @@
 //!
 //! 1. the lowest [level](Rank::level) first;
 //! 2. in a level, what has a deadline first, by the earliest deadline (Liu, Layland 1973);
-//! 3. of a level's other datagrams the [streams](Rank::stream) have equal shares, by start-time fair
-//!    queueing (Goyal, Vin, Cheng 1996), and each stream sends by the [order](Rank::order) of its own.
+//! 3. of a level's other datagrams the [streams](Rank::stream) have equal shares, by start-time
+//!    fair queueing (Goyal, Vin, Cheng 1996), and each stream sends by its [order](Rank::order).
 //!
 //! What has expired, or would arrive after it expires, is handed back and never sent.
 //!
@@ -18,7 +18,8 @@
 //! let ms = |ms: u64| Nanos(ms * 1_000_000);
 //! let mut queue = DeadlineQueue::new(1000);
 //! for (handle, lives) in [(1, 90), (2, 10)] {
-//!     let datagram = Datagram { handle, length: 1200, expires: Some(ms(lives)), ..Datagram::default() };
+//!     let expires = Some(ms(lives));
+//!     let datagram = Datagram { handle, length: 1200, expires, ..Datagram::default() };
 //!     queue.push(datagram).expect("there is room");
 //! }
 //! // Congestion control lets nothing out for 20 ms, then a megabit a second.
@@ -207,8 +208,8 @@ impl DeadlineQueue {
     /// and congestion control lets out bytes at the budget's rate; `None` if it would be handed
     /// back.
     ///
-    /// Logarithmic for a datagram with a deadline if nothing ahead of it may expire first. Else this
-    /// tries what is ahead, in a copy of the queue.
+    /// Logarithmic for a datagram with a deadline if nothing ahead of it may expire first. Else
+    /// this tries what is ahead, in a copy of the queue.
     pub fn forecast(&self, now: Nanos, datagram: &Datagram, budget: Budget) -> Option<Nanos> {
         let in_time = |arrives: Nanos| {
             let is_of_use = |expires| now < expires && arrives <= expires;

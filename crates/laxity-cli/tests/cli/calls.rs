@@ -22,7 +22,7 @@ fn calls_are_refused_and_promises_kept() {
     assert_eq!(again, answer);
 }
 
-/// Calls that a run wrote are those of another one. Where they do not fit the file, its line is said.
+/// Calls that a run wrote are those of another one. A line that is none of a call is said.
 #[test]
 fn recorded_calls_are_answered_alike() {
     let plan = std::fs::read_to_string(repository("examples/calls/one-kind.toml")).unwrap();

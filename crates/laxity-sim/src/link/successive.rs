@@ -46,8 +46,8 @@ pub struct Successive<C: Iterator<Item = Change>> {
 const UNDER_WAY: u64 = u64::MAX;
 
 impl<C: Iterator<Item = Change>> Successive<C> {
-    /// Follows these plans, in the order of their times, before a link like this one; the first from
-    /// the begin on. `None` if there are none.
+    /// Follows these plans before a link like this one, in the order of their times; the first
+    /// from the begin on. `None` if there are none.
     pub fn new(mut changes: C, link: Link) -> Option<Self> {
         let (current, next) = (changes.next()?, changes.next());
         Some(Successive {

@@ -181,8 +181,8 @@ fn without_a_file_none_are_taken() {
 }
 
 /// Calls that come and go beside a flood. Each is granted exactly if `laxity check` admits the plan
-/// with it, and no packet of one that is granted takes longer than its bound. Simulated as they came,
-/// the same ones are granted. With `LAXITY_WHOLE` these are 300 calls within a minute.
+/// with it, and no packet of one that is granted takes longer than its bound. Simulated as they
+/// came, the same ones are granted. With `LAXITY_WHOLE` these are 300 calls within a minute.
 #[test]
 fn calls_beside_a_flood() {
     let folder = Folder::with_plan(PLAN);

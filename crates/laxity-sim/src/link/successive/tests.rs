@@ -79,8 +79,8 @@ fn packets_stay_and_go_by_the_next_plan() {
     assert_eq!(drops, [(5, DropReason::NoClass), (3, DropReason::NoClass)]);
 }
 
-/// Two packets in a row take a nanosecond less than twice the time of one that is rounded up. A plan
-/// that is followed after them finds an idle link, and charges nobody for a packet that is under way.
+/// Two packets in a row take a nanosecond less than twice the time of one that is rounded up. A
+/// plan that is followed after them finds an idle link, and charges nobody for a packet under way.
 #[test]
 fn a_packet_is_under_way_until_the_link_is_free() {
     let (rate, length) = (Rate(9_999_991), 1_500);
