@@ -180,14 +180,14 @@ impl DeadlineQueue {
         &mut self,
         now: Nanos,
         budget: Budget,
-        back: &mut impl FnMut(Datagram, Reason),
+        back: &mut (impl FnMut(Datagram, Reason) + ?Sized),
     ) -> Option<Sent> {
         self.expire(now, back);
         self.next(now, budget, back).map(|(sent, _)| sent)
     }
 
     /// Hands back what has expired at `now`.
-    pub fn expire(&mut self, now: Nanos, back: &mut impl FnMut(Datagram, Reason)) {
+    pub fn expire(&mut self, now: Nanos, back: &mut (impl FnMut(Datagram, Reason) + ?Sized)) {
         while let Some(slot) = self.tree.expired(now) {
             back(self.remove(slot), Reason::Expired);
         }
@@ -256,7 +256,7 @@ impl DeadlineQueue {
         &mut self,
         now: Nanos,
         budget: Budget,
-        back: &mut impl FnMut(Datagram, Reason),
+        back: &mut (impl FnMut(Datagram, Reason) + ?Sized),
     ) -> Option<(Sent, Key)> {
         loop {
             let slot = self.first()?;
