@@ -50,6 +50,11 @@ use quinn::{Connection, TransportConfig};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/deadline-queue.md")]
+pub struct Guide;
+
 /// The memory that quinn has for datagrams that wait, in bytes: one datagram of the usual size.
 pub const SEND_BUFFER: usize = 1500;
 
