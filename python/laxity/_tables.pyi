@@ -353,12 +353,14 @@ class Reorder(TypedDict, total=False):
 Request = TypedDict(
     "Request",
     {
+        # A file of recorded calls in place of `every` and `holding`: CSV with the columns `at_ns` and `holding_ns`, and `class` if it has calls of others. `laxity run --out` writes one.
+        "calls": str,
         # The class that each asks for. It is there as often as calls have it, at times not at all.
         "class": Required[str],
         # The time from one call to the next; exponential for a Poisson process, such as { exponential = "2s" }.
-        "every": Required[TimeDistribution],
-        # How long each lasts from when it asks.
-        "holding": Required[TimeDistribution],
+        "every": TimeDistribution,
+        # How long each lasts from its begin.
+        "holding": TimeDistribution,
     },
     total=False,
 )
