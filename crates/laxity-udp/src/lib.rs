@@ -1,0 +1,2 @@
+//! x
+#![cfg(target_os = "linux")]
