@@ -46,15 +46,15 @@ impl Host {
         for (end, name, last) in [(here, "a", 1), (there, "b", 2)] {
             end.address(name, [10, 0, 0, last].into(), 24).expect("an address");
         }
-        let command = format!("qdisc replace dev a root {discipline}");
-        let run = || Command::new("tc").args(command.split(' ')).status();
-        assert!(here.run(run).expect("entered").expect("tc runs").success(), "{command}");
         let other_end = there.run(|| UdpSocket::bind("10.0.0.2:0")).expect("entered");
         let socket = here.run(|| UdpSocket::bind("10.0.0.1:0")).expect("entered").expect("bound");
         let other_end = other_end.expect("bound");
-        // The addresses are known before it matters when something leaves.
+        // The hosts know each other before there is a discipline that drops what has no time.
         socket.send_to(&[0], other_end.local_addr().expect("bound")).expect("sent");
         other_end.recv(&mut [0]).expect("it comes");
+        let command = format!("qdisc replace dev a root {discipline}");
+        let run = || Command::new("tc").args(command.split(' ')).status();
+        assert!(here.run(run).expect("entered").expect("tc runs").success(), "{command}");
         let settings = UdpSettings { transmit_time, departures: true, ..UdpSettings::default() };
         let (departed, departures) = channel();
         let sink = UdpSink::new([socket], settings).expect("it takes the settings");
@@ -100,7 +100,7 @@ fn datagrams_leave_at_their_planned_starts_under_fq() {
         let late = host.lateness(planned);
         println!("late by [µs]: {late:?}");
         assert_eq!(late.len(), 20);
-        assert!(late.iter().all(|late| (-50..15_000).contains(late)), "{late:?}");
+        assert!(late.iter().all(|&late: &i64| (-50..15_000).contains(&late)), "{late:?}");
         // Without times they leave at once, ahead of the plan.
         let mut host = Host::with("fq", TransmitTime::Off);
         let planned = starts(&host);
@@ -117,12 +117,12 @@ fn datagrams_leave_at_their_planned_starts_under_etf_or_are_counted() {
         let late = host.lateness(planned);
         println!("late by [µs]: {late:?}");
         assert!(late.len() + host.sink.statistics().missed as usize == 20);
-        assert!(late.iter().all(|late| (-2_500..15_000).contains(late)), "{late:?}");
+        assert!(late.iter().all(|&late| (-2_500..15_000).contains(&late)), "{late:?}");
         // What is late when it comes is dropped, and said so.
         let missed = host.sink.statistics().missed;
         let mut host = Host::with("etf clockid CLOCK_TAI delta 2000000", TransmitTime::Etf);
         let past = host.now();
-        assert_eq!(host.lateness([past].into_iter()), []);
+        assert!(host.lateness([past].into_iter()).is_empty());
         assert_eq!(host.sink.statistics().missed, 1);
         println!("{missed} of the others have missed their time");
     });

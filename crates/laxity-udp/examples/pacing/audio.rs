@@ -8,6 +8,7 @@ use laxity::deadline_queue::{DeadlineQueue, Rank};
 use laxity::packet::Packet;
 use laxity::units::{Nanos, Rate};
 use laxity_engine::{Deadlines, Engine, Pace, Producer, Settings, Spacing, Terms};
+use laxity_linux::priority;
 use laxity_udp::{Datagram, UdpSettings, UdpSink};
 
 use crate::laboratory::Laboratory;
@@ -47,6 +48,8 @@ pub fn delay(
     let settings = Settings { pace: Pace::Link(PACE), spacing, ..Settings::default() };
     let queue = Deadlines::new(DeadlineQueue::new(10_000));
     let engine = Engine::start(queue, sink, settings)?;
+    // Whatever else the machine does: its other programs are not what is measured.
+    engine.handle().call(|_, _| priority::real_time(50))??;
     let (audio, video) = (engine.handle().producer()?, engine.handle().producer()?);
     let to = receiver.address();
     let send = |mut producer: Sender, kind: u8, bytes, count, gap: Duration| {

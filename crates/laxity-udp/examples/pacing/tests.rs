@@ -37,7 +37,7 @@ fn frames_lose_datagrams_as_bursts_and_none_through_the_sink() {
 fn video_delays_audio_by_a_datagram_at_most() {
     measure(|laboratory| {
         laboratory.limit(100_000_000, 200).expect("a limit");
-        let mut turn = || {
+        let turn = || {
             let length = Duration::from_secs(2);
             let alone = audio::delay(laboratory, audio::Beside::Nothing, length).expect("sent");
             let beside = audio::delay(laboratory, audio::Beside::Video, length).expect("sent");
