@@ -3,10 +3,9 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use laxity::scheduler::Scheduler;
-
 use crate::handle::{Handle, RequestQueue};
 use crate::lane::Gate;
+use crate::queue::Queue;
 use crate::settings::{Settings, StartError};
 use crate::sink::Sink;
 use crate::sync::{Clock, JoinHandle, spawn};
@@ -31,7 +30,7 @@ pub struct WorkerPanic(String);
 
 impl<S, T, K> Engine<S, T, K>
 where
-    S: Scheduler + Send + 'static,
+    S: Queue<T> + Send + 'static,
     T: Send + 'static,
     K: Sink<T> + Send + 'static,
 {

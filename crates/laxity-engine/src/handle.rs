@@ -9,7 +9,7 @@ use crate::lane::{Gate, Item, Lane, Shared};
 use crate::producer::Producer;
 use crate::sync::{AtomicBool, Clock, Instant, Mutex, MutexGuard, Ordering, Sender, channel, ring};
 use crate::worker::Payloads;
-use crate::{Pace, Settings, StartError, Statistics};
+use crate::{Pace, Room, Settings, StartError, Statistics};
 
 /// Adds producers to a running engine, and gives access to its scheduler. Cheap to clone.
 ///
@@ -26,6 +26,17 @@ pub struct Handle<S, T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has stopped")]
 pub struct EngineStopped;
+
+/// Why a producer with room of its own cannot join.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// Its room is out of range.
+    #[error(transparent)]
+    Setting(#[from] StartError),
+    /// The engine has stopped.
+    #[error(transparent)]
+    Stopped(#[from] EngineStopped),
+}
 
 /// Why a pace cannot be changed.
 #[derive(Debug, thiserror::Error)]
@@ -57,12 +68,25 @@ impl<S, T: Send> Handle<S, T> {
     /// # Errors
     /// If the engine shuts down or has stopped.
     pub fn producer(&self) -> Result<Producer<T>, EngineStopped> {
-        let Settings { ring: capacity, backlog, time_one_in, .. } = self.settings;
-        let (writer, reader) = ring::<Item<T>>(capacity);
+        self.join(self.settings.room())
+    }
+
+    /// As [`producer`](Self::producer), with room of its own in place of the engine's settings.
+    ///
+    /// # Errors
+    /// If the room is none or too much, or the engine shuts down or has stopped.
+    pub fn producer_with(&self, room: Room) -> Result<Producer<T>, JoinError> {
+        room.check()?;
+        Ok(self.join(room)?)
+    }
+
+    fn join(&self, room: Room) -> Result<Producer<T>, EngineStopped> {
+        let (writer, reader) = ring::<Item<T>>(room.ring);
         let shared = Arc::new(Shared::new());
-        let lane = Lane { reader, capacity, shared: shared.clone() };
-        self.ask(Request::Join(lane, Payloads::new(backlog)))?;
-        Ok(Producer::new(writer, shared, self.gate.clone(), self.clock, time_one_in))
+        let lane = Lane { reader, capacity: room.ring, shared: shared.clone() };
+        self.ask(Request::Join(lane, Payloads::new(room.backlog)))?;
+        let (gate, time_one_in) = (self.gate.clone(), self.settings.time_one_in);
+        Ok(Producer::new(writer, shared, gate, self.clock, time_one_in))
     }
 
     /// Changes the pace of packets, between two of them. If the scheduler or a proof depends on the
@@ -78,6 +102,11 @@ impl<S, T: Send> Handle<S, T> {
     /// The time at which the engine started: the zero of all its times.
     pub fn started(&self) -> Instant {
         self.clock.started()
+    }
+
+    /// The time, counted from the engine's [start](Self::started).
+    pub fn now(&self) -> Nanos {
+        self.clock.now()
     }
 
     /// Runs a closure with the scheduler and the time on the scheduler thread, between two

@@ -46,7 +46,9 @@
 //!   [`Handle::call`] adds and removes classes and streams of the scheduler.
 //! - [`Streams`] asks whether one more stream may come, with a scheduler that proves what it
 //!   promises.
-//! - [`Settings::pace`] is the rate of a link, or the sink by how long it takes.
+//! - [`Settings::pace`] is the rate of a link, or the sink by how long it takes;
+//!   [`Settings::spacing`] says how much may go at once.
+//! - [`Deadlines`] in place of a scheduler takes deadline, expiry and rank from each payload.
 //! - [`Engine::shutdown`] loses nothing and gives the scheduler, the sink and the
 //!   [`Statistics`] back. If anything panics it says so, and so do producers' calls.
 //!
@@ -54,10 +56,13 @@
 //! to those that have packets.
 #![deny(missing_docs)]
 
+mod deadlines;
 mod engine;
 mod handle;
 mod lane;
+mod pacing;
 mod producer;
+mod queue;
 mod rate_pool;
 mod settings;
 mod sink;
@@ -69,11 +74,13 @@ mod tests;
 mod wakeup;
 mod worker;
 
+pub use deadlines::{Deadlines, HasTerms, Terms};
 pub use engine::{Engine, WorkerPanic};
-pub use handle::{EngineStopped, Handle, PaceError};
+pub use handle::{EngineStopped, Handle, JoinError, PaceError};
 pub use producer::{Producer, Refusal, SendError};
+pub use queue::Queue;
 pub use rate_pool::{Grant, RateShare};
-pub use settings::{Pace, Settings, StartError};
+pub use settings::{Pace, Room, Settings, Spacing, StartError};
 pub use sink::Sink;
 pub use statistics::Statistics;
 pub use streams::{Stream, StreamError, Streams};

@@ -1,12 +1,14 @@
 //! Settings of an engine.
 
-use laxity::units::Rate;
+use laxity::units::{Nanos, Rate};
 
 /// Settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The pace of packets.
     pub pace: Pace,
+    /// How closely packets keep to the rate of [`Pace::Link`].
+    pub spacing: Spacing,
     /// Packets that each producer's ring holds, 1 to [`Settings::MOST`].
     pub ring: usize,
     /// Packets of each producer that may be in the scheduler, 1 to [`Settings::MOST`]. Further
@@ -29,6 +31,47 @@ pub enum Pace {
     /// A link of this rate: a packet goes to the sink when the transmission of the one before would
     /// have ended.
     Link(Rate),
+    /// Nothing goes to the sink until the pace changes, as when congestion control lets nothing
+    /// out. An engine that is shut down waits for that.
+    Hold,
+}
+
+/// How closely packets keep to the rate of a link.
+///
+/// In any time, what goes to the sink is at most what the link carries in this time,
+/// [`lead`](Self::lead), [`batch`](Self::batch) and [`catch_up`](Self::catch_up) together, and one
+/// packet; also after the thread was late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spacing {
+    /// The most that a busy link may be behind the clock. Of time that the thread loses to others
+    /// this much is made up for, and the rest is lost.
+    pub catch_up: Nanos,
+    /// Packets go to the sink in batches of this time of the link, one after another, and the
+    /// thread sleeps between them. With zero each packet goes when the link is free.
+    pub batch: Nanos,
+    /// How long before its start a batch goes to the sink: for sinks that tell the system when each
+    /// packet is to leave.
+    pub lead: Nanos,
+}
+
+impl Spacing {
+    /// Each packet when the link is free; 10 ms are made up for.
+    pub const EACH: Spacing =
+        Spacing { catch_up: Nanos(10_000_000), batch: Nanos::ZERO, lead: Nanos::ZERO };
+    /// At most a millisecond of the link at once, and one packet: batches of half a millisecond,
+    /// and as much is made up for.
+    pub const MILLISECOND: Spacing =
+        Spacing { catch_up: Nanos(500_000), batch: Nanos(500_000), lead: Nanos::ZERO };
+}
+
+/// The room of one producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by callers")]
+pub struct Room {
+    /// As [`Settings::ring`].
+    pub ring: usize,
+    /// As [`Settings::backlog`].
+    pub backlog: usize,
 }
 
 impl Settings {
@@ -36,13 +79,7 @@ impl Settings {
     pub const MOST: usize = 1 << 24;
 
     pub(crate) fn check(&self) -> Result<(), StartError> {
-        let is_held = |packets: usize| (1..=Settings::MOST).contains(&packets);
-        if !is_held(self.ring) {
-            return Err(StartError::Packets { what: "ring", packets: self.ring });
-        }
-        if !is_held(self.backlog) {
-            return Err(StartError::Packets { what: "backlog", packets: self.backlog });
-        }
+        self.room().check()?;
         if self.burst == 0 {
             return Err(StartError::Zero("burst"));
         }
@@ -51,20 +88,43 @@ impl Settings {
         }
         self.pace.check()
     }
+
+    /// The room of producers that ask for no other.
+    pub(crate) fn room(&self) -> Room {
+        Room { ring: self.ring, backlog: self.backlog }
+    }
+}
+
+impl Room {
+    pub(crate) fn check(self) -> Result<(), StartError> {
+        for (what, packets) in [("ring", self.ring), ("backlog", self.backlog)] {
+            if !(1..=Settings::MOST).contains(&packets) {
+                return Err(StartError::Packets { what, packets });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Pace {
     pub(crate) fn check(self) -> Result<(), StartError> {
         match self {
             Pace::Link(Rate(0)) => Err(StartError::Zero("link rate")),
-            Pace::Link(_) | Pace::Sink => Ok(()),
+            Pace::Link(_) | Pace::Sink | Pace::Hold => Ok(()),
         }
     }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { pace: Pace::Sink, ring: 1024, backlog: 4096, burst: 64, time_one_in: 16 }
+        Settings {
+            pace: Pace::Sink,
+            spacing: Spacing::EACH,
+            ring: 1024,
+            backlog: 4096,
+            burst: 64,
+            time_one_in: 16,
+        }
     }
 }
 

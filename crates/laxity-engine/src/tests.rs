@@ -1,6 +1,8 @@
 //! Whole engines, on the system's threads and in loom's model.
 
 #[cfg(not(loom))]
+mod deadlines;
+#[cfg(not(loom))]
 mod ends;
 #[cfg(not(loom))]
 mod engines;

@@ -3,16 +3,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use laxity::pacer::Pacer;
 use laxity::packet::Packet;
-use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
+use laxity::scheduler::{Dispatch, DropReason, DropSink};
 use laxity::units::Nanos;
 use slab::Slab;
 
 use crate::handle::{Call, Request, RequestQueue};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
+use crate::pacing::Pacing;
+use crate::queue::Queue;
 use crate::sync::{Clock, Ordering, SPINS, spin_loop};
-use crate::{Pace, Settings, Sink, Statistics};
+use crate::{Settings, Sink, Statistics};
 
 /// The parts of an engine that has ended.
 #[derive(Debug)]
@@ -31,10 +32,6 @@ const TAKEN_AT_ONCE: usize = 64;
 /// Shorter waits are spent polling: falling asleep and waking up takes longer.
 const SHORTEST_SLEEP: Nanos = Nanos(20_000);
 
-/// The most that a busy link may be behind the clock. Time that the thread loses to others on a
-/// loaded machine is made up for; the pause of a suspended machine is not.
-const CATCH_UP: Nanos = Nanos(10_000_000);
-
 /// The state of the scheduler thread.
 pub(crate) struct Worker<S, T, K> {
     scheduler: S,
@@ -42,11 +39,7 @@ pub(crate) struct Worker<S, T, K> {
     lanes: Vec<ProducerLane<T>>,
     /// Closures that wait for packets in rings.
     waiting: Vec<Waiting<S>>,
-    /// `None` if packets go as fast as the sink takes them.
-    pacer: Option<Pacer>,
-    /// Whether the scheduler was empty when the link was last free: then no lost time is made up
-    /// for.
-    is_idle: bool,
+    pacing: Pacing,
     burst: u32,
     clock: Clock,
     requests: Arc<RequestQueue<S, T>>,
@@ -133,7 +126,7 @@ impl<T> Payloads<T> {
     }
 }
 
-impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
+impl<S: Queue<T>, T: Send, K: Sink<T>> Worker<S, T, K> {
     pub(crate) fn new(
         scheduler: S,
         sink: K,
@@ -149,8 +142,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             outlet,
             lanes: Vec::new(),
             waiting: Vec::new(),
-            pacer: pacer(settings.pace),
-            is_idle: true,
+            pacing: Pacing::new(settings.pace, settings.spacing),
             burst: settings.burst,
             clock,
             requests,
@@ -173,6 +165,8 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     }
 
     fn work(&mut self) {
+        self.outlet.sink.start(self.clock.started());
+        self.scheduler.set_rate(self.pacing.rate());
         let mut idle_turns = 0;
         loop {
             let now = self.clock.now();
@@ -215,7 +209,10 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                     let producer = self.outlet.payloads.insert(payloads);
                     self.lanes.push(ProducerLane { lane, producer, taken: 0, full_at: None });
                 }
-                Request::Pace(pace) => self.set_pace(pace),
+                Request::Pace(pace) => {
+                    self.pacing.set_pace(pace);
+                    self.scheduler.set_rate(self.pacing.rate());
+                }
                 Request::Call(call) => call(&mut self.scheduler, now),
                 Request::Behind(ring, call) => {
                     let found = self.lanes.iter().find(|joined| joined.is_of(&ring));
@@ -225,22 +222,13 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                 }
                 Request::Report(answer) => {
                     let mut statistics = self.outlet.statistics.clone();
-                    statistics.queued = self.scheduler.backlog().packets as u64;
+                    statistics.queued = self.scheduler.waiting();
                     let joined = self.lanes.iter();
                     joined.for_each(|joined| statistics.add_producer(&joined.lane.shared));
                     // The caller waits for the answer, so sending it cannot fail.
                     let _ = answer.send(statistics);
                 }
             }
-        }
-    }
-
-    /// The link is free when it would have been with the old rate; packets from then on take their
-    /// time at the new one.
-    fn set_pace(&mut self, pace: Pace) {
-        match (&mut self.pacer, pace) {
-            (Some(pacer), Pace::Link(rate)) => pacer.set_rate(rate),
-            (changed, pace) => *changed = pacer(pace),
         }
     }
 
@@ -265,8 +253,9 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                     let waited = now.saturating_sub(item.packet.arrival);
                     self.outlet.statistics.ring.record(waited);
                 }
+                let terms = S::terms(&item.payload);
                 let packet = self.outlet.keep(*producer, item, now);
-                self.scheduler.enqueue(now, packet, &mut self.outlet);
+                self.scheduler.push(now, packet, terms, &mut self.outlet);
             }
             lane.offer_room();
         }
@@ -297,24 +286,23 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     /// Sends the packets that may be sent now, up to a burst. Returns their number, and when there
     /// may be more without another arrival.
     fn serve(&mut self, now: Nanos) -> (u32, Option<Nanos>) {
+        self.scheduler.expire(now, &mut self.outlet);
+        let (sent, next) = self.send_due(now);
+        (sent, [next, self.scheduler.next_expiry()].into_iter().flatten().min())
+    }
+
+    fn send_due(&mut self, now: Nanos) -> (u32, Option<Nanos>) {
+        self.pacing.begin_turn(now);
         for sent in 0..self.burst {
-            let free_at = self.pacer.as_ref().map(Pacer::free_at);
-            if let Some(free_at) = free_at.filter(|&free_at| free_at > now) {
-                return (sent, Some(free_at));
+            if let Err(next) = self.pacing.may_send(now) {
+                return (sent, next);
             }
-            let Some(dispatch) = self.scheduler.dequeue(now, &mut self.outlet) else {
-                self.is_idle = true;
-                return (sent, self.scheduler.next_ready(now));
+            let Some(dispatch) = self.scheduler.pop(now, &mut self.outlet) else {
+                self.pacing.rest();
+                return (sent, self.scheduler.ready_at(now));
             };
-            let mut starts_at = now;
-            if let Some(pacer) = &mut self.pacer {
-                let ready = if self.is_idle { now } else { Nanos::ZERO };
-                // The link forgives what lies too far back; a proof does not.
-                let due = pacer.free_at().max(ready);
-                self.outlet.statistics.late.record(now.saturating_sub(due));
-                starts_at = pacer.start(ready, now, dispatch.packet.length).from;
-            }
-            self.is_idle = false;
+            let late = &mut self.outlet.statistics.late;
+            let starts_at = self.pacing.send(now, dispatch.packet.length, late);
             let (packet, queued) = self.outlet.release(dispatch.packet);
             self.outlet.send(Dispatch { packet, ..dispatch }, starts_at, queued);
         }
@@ -323,7 +311,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
 
     fn is_done(&self) -> bool {
         self.lanes.is_empty()
-            && self.scheduler.backlog().packets == 0
+            && self.scheduler.waiting() == 0
             && self.waiting.is_empty()
             && self.requests.end_if_closing()
     }
@@ -376,13 +364,6 @@ impl<T, K: Sink<T>> DropSink for Outlet<T, K> {
         let (packet, queued) = self.release(packet);
         self.statistics.dropped[reason as usize] += 1;
         self.sink.dropped(packet, reason, queued.payload);
-    }
-}
-
-fn pacer(pace: Pace) -> Option<Pacer> {
-    match pace {
-        Pace::Sink => None,
-        Pace::Link(rate) => Some(Pacer::new(rate, CATCH_UP)),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a forwarder needs of Linux: frames in and out of interfaces, time, privilege.
 //!
-//! The one crate with `unsafe` code, so that no other needs any; every function here is safe to
-//! call. It knows nothing of schedulers. A bridge that holds nothing back:
+//! It has the `unsafe` code that the rest would need; every function here is safe to call. It knows nothing of schedulers. A bridge that holds nothing back:
 //!
 //! ```no_run
 //! use laxity_linux::frames::{Backend, Side};

@@ -70,6 +70,13 @@ impl Link {
         self.free_at
     }
 
+    /// Is not free before then.
+    pub fn hold_until(&mut self, until: Nanos) {
+        if until > self.free_at {
+            (self.free_at, self.rounding) = (until, 0);
+        }
+    }
+
     /// Starts to send `length` bytes at `now`, which is not before [`free_at`](Self::free_at), and
     /// returns when the last bit leaves, rounded up to the next nanosecond.
     #[inline]

@@ -55,6 +55,11 @@ impl Pacer {
         Occupancy { from, until: self.link.transmit(from, length) }
     }
 
+    /// Holds the link as if it were busy until then.
+    pub fn hold_until(&mut self, until: Nanos) {
+        self.link.hold_until(until);
+    }
+
     /// Sets another rate, from the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
         self.link.set_rate(rate);

@@ -138,7 +138,14 @@ proptest! {
         backlog in 1024usize..8192,
         burst in 1u32..64,
     ) {
-        let settings = Settings { pace: Pace::Link(RATE), ring, backlog, burst, time_one_in: 1 };
+        let settings = Settings {
+            pace: Pace::Link(RATE),
+            ring,
+            backlog,
+            burst,
+            time_one_in: 1,
+            ..Settings::default()
+        };
         promised_beside(edf(), settings, &floods)?;
         promised_beside(Priority::new(&[0, 1]), settings, &floods)?;
         promised_beside(Wfq::new(RATE, &[100, 1]).unwrap(), settings, &floods)?;

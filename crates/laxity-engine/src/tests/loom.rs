@@ -15,8 +15,14 @@ use crate::sync::{AtomicBool, Clock, Ordering, ring};
 use crate::{Engine, EngineStopped, Grant, RateShare, Refusal, Settings};
 
 /// Room for one packet everywhere, so that everyone has to wait for everyone.
-const SMALLEST: Settings =
-    Settings { pace: crate::Pace::Sink, ring: 1, backlog: 1, burst: 1, time_one_in: u32::MAX };
+const SMALLEST: Settings = Settings {
+    pace: crate::Pace::Sink,
+    spacing: crate::Spacing::EACH,
+    ring: 1,
+    backlog: 1,
+    burst: 1,
+    time_one_in: u32::MAX,
+};
 
 fn engine() -> Engine<Fifo, u64, RecordingSink> {
     Engine::start(Fifo::new(), RecordingSink::default(), SMALLEST).unwrap()
