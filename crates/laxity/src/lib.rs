@@ -98,6 +98,7 @@ pub mod autorate;
 pub mod curve;
 pub mod error;
 pub mod explain;
+pub mod handover;
 pub mod histogram;
 mod id;
 pub mod link;
