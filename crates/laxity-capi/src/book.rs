@@ -5,7 +5,7 @@ mod request;
 use std::ffi::{CString, c_char};
 
 use laxity::units::Nanos;
-use laxity_answers::reservations::{self, Book, Granted, RequestError};
+use laxity_answers::reservations::{Book, Granted, RequestError};
 use laxity_plan::edit::ClassKeys;
 
 use crate::entry::{Handle, enter_with, free, held, make, shared};
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn lx_book_new(
     make(book, error, || {
         // SAFETY: the caller gives NULL or a plan that is not freed.
         let NamedPlan { text, name, folder, .. } = unsafe { shared(plan) }?;
-        let book = reservations::Book::new(text, name, folder)?;
+        let book = Book::new(text, name, folder)?;
         let (name, folder) = (name.clone(), folder.clone());
         Ok(Reservations { book, name, folder, now: Nanos::ZERO })
     })

@@ -1,0 +1,1 @@
+//! Other languages, by the header alone.
