@@ -6,6 +6,7 @@ mod settings;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
+use std::thread;
 use std::time::Duration;
 
 use laxity_engine::{Engine as Running, Statistics};
@@ -33,6 +34,9 @@ use outlet::Inlet;
 pub struct lx_engine(Handle<Engine>);
 held!(lx_engine(Engine), b"engn", "engine");
 
+/// How long a thread that waits for an answer looks elsewhere.
+const LOOK: Duration = Duration::from_micros(50);
+
 /// A running engine, or what is left of one.
 pub struct Engine {
     handle: laxity_engine::Handle<Replaceable, ()>,
@@ -59,6 +63,24 @@ impl Engine {
         }
     }
 
+    /// Waits for an answer of the scheduler thread, which may itself be waiting for room: what comes
+    /// meanwhile is kept, if nobody else receives it. That is no more than the thread sends and
+    /// drops between two looks at what it is asked.
+    fn ask<R: Send>(&self, question: impl FnOnce() -> R + Send) -> Result<R, Failure> {
+        thread::scope(|scope| {
+            let asking = thread::Builder::new().name("laxity-ask".into());
+            let asking = asking.spawn_scoped(scope, question);
+            let asking = asking.map_err(|error| Failure::new(LX_ERR_STOPPED, error))?;
+            while !asking.is_finished() {
+                match self.received.try_lock() {
+                    Ok(mut received) => received.inlet.keep_one(LOOK),
+                    Err(_) => thread::sleep(LOOK),
+                }
+            }
+            asking.join().map_err(|_| Failure::new(LX_ERR_PANIC, "the engine's answer"))
+        })
+    }
+
     /// A ring to hand packets in by.
     pub(crate) fn producer(&self) -> Result<laxity_engine::Producer<()>, Failure> {
         let producer = self.handle.producer()?;
@@ -73,7 +95,7 @@ impl Received {
         &mut self,
         running: Running<Replaceable, (), Outlet>,
     ) -> Result<Statistics, Failure> {
-        let ending = std::thread::Builder::new().name("laxity-end".into());
+        let ending = thread::Builder::new().name("laxity-end".into());
         let ending = ending.spawn(move || running.shutdown());
         let ending = ending.map_err(|error| Failure::new(LX_ERR_STOPPED, error))?;
         // The thread waits for room in what is received until it has sent everything.
@@ -172,8 +194,10 @@ pub unsafe extern "C" fn lx_engine_reconfigure(
         // SAFETY: the caller gives NULL or a plan that is not freed.
         let next = Built::new(&unsafe { shared(plan) }?.plan, seed)?;
         // What the scheduler before held is freed here, not between two packets.
-        let _before =
-            engine.handle.call(move |scheduler, now| scheduler.replace_later(now, next))??;
+        let handle = &engine.handle;
+        let replaced =
+            engine.ask(|| handle.call(move |scheduler, now| scheduler.replace_later(now, next)))?;
+        drop(replaced??);
         Ok(LX_OK)
     };
     // SAFETY: the caller gives NULL or an engine that is not freed.
@@ -206,7 +230,8 @@ pub unsafe extern "C" fn lx_engine_statistics(
     let body = |engine: &Engine| {
         // SAFETY: the caller gives NULL or a struct of its size.
         let out = unsafe { SizedOut::new(statistics) }?;
-        out.write((&engine.handle.statistics()?).into());
+        let statistics = engine.ask(|| engine.handle.statistics())??;
+        out.write((&statistics).into());
         Ok(LX_OK)
     };
     // SAFETY: the caller gives NULL or an engine that is not freed.

@@ -44,7 +44,10 @@ fn the_header_is_that_of_the_sources() {
         style: Style::Type,
         line_length: 100,
         usize_is_size_t: true,
-        export: ExportConfig { include: ENUMS.map(String::from).to_vec(), ..ExportConfig::default() },
+        export: ExportConfig {
+            include: ENUMS.map(String::from).to_vec(),
+            ..ExportConfig::default()
+        },
         ..Config::default()
     };
     let mut builder = Builder::new().with_config(config);

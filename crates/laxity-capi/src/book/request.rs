@@ -26,7 +26,7 @@ pub struct lx_request {
     pub path_length: u32,
     /// The name of the class.
     pub name: *const c_char,
-    /// Its keys, as a table of TOML: `{ deadline = "5ms", arrival = { ... } }`.
+    /// Its keys, as lines of a plan: `deadline = "5ms"`, `arrival = { ... }`.
     pub keys: *const c_char,
     /// In a network, the names of the nodes of its path, or of its two ends.
     pub path: *const *const c_char,

@@ -70,6 +70,11 @@ impl Inlet {
         }
     }
 
+    /// Keeps the next event; waits for it no longer than this.
+    pub(super) fn keep_one(&mut self, timeout: Duration) {
+        self.kept.extend(self.events.recv_timeout(timeout));
+    }
+
     /// Keeps everything that comes until the scheduler thread has ended.
     pub(super) fn keep_all(&mut self) {
         self.kept.extend(self.events.iter());

@@ -9,7 +9,7 @@
 static const char PLAN[] = "version = 1\nlink.rate = '1gbit'\nscheduler.kind = 'wf2q'\n"
                            "[class.a]\nweight = 3\n[class.b]\n[class.c]\n";
 static const char OTHER[] = "version = 1\nlink.rate = '1gbit'\nscheduler.kind = 'drr'\n"
-                            "[class.c]\n[class.b]\n[class.a]\n";
+                            "[class.a]\n[class.b]\n[class.c]\n";
 
 struct sender {
     lx_producer *producer;

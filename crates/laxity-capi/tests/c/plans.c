@@ -48,8 +48,9 @@ static void values(void) {
     lx_plan_free(plan);
 
     plan = plan_of("version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'edf'\n"
-                   "class.voice = { deadline = '1us', "
-                   "arrival = { bucket = '300b', rate = '80kB/s', packet = '300b' } }");
+                   "class.voice = { deadline = '250us', "
+                   "arrival = { bucket = '300b', rate = '80kB/s', packet = '300b' } }\n"
+                   "class.web = {}");
     IS(LX_OK, lx_plan_check(plan, &proof, &error));
     IS(LX_OK, lx_proof_admission(proof, &admission, &error));
     CHECK(admission == LX_REFUSED);
@@ -88,7 +89,7 @@ static void messages(void) {
 static void networks(void) {
     lx_plan *plan = plan_of(
         "version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'fifo'\n"
-        "network.nodes = ['a', 'b']\nnetwork.links = [['a', 'b']]\n[class.web]\n"
+        "network.ab = { between = ['a', 'b'] }\n[class.web]\n"
         "[[source]]\nclass = 'web'\nmodel = 'poisson'\npacket = '500b'\nrate = '10kB/s'\n"
         "path = ['a', 'b']\n");
     lx_scheduler *scheduler;

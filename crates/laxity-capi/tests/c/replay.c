@@ -13,10 +13,9 @@ static void take_drops(lx_scheduler *scheduler) {
     CHECK(status == LX_NONE);
 }
 
-/* Sends what may be sent before a time. */
-static void serve(lx_scheduler *scheduler, lx_pacer *pacer, uint64_t until) {
+/* Sends what may be sent from the time of the last arrival on and before a time. */
+static void serve(lx_scheduler *scheduler, lx_pacer *pacer, uint64_t last, uint64_t until) {
     uint64_t now = 0;
-    uint64_t last = 0;
     for (;;) {
         lx_packet packet = LX_INIT(lx_packet);
         lx_choice choice = LX_INIT(lx_choice);
@@ -60,6 +59,7 @@ int main(int count, char **arguments) {
     uint64_t packets;
     uint64_t time;
     uint64_t handle = 0;
+    uint64_t last = 0;
     uint32_t class_id;
     uint32_t flow;
     uint32_t length;
@@ -76,11 +76,12 @@ int main(int count, char **arguments) {
         packet.flow = flow;
         packet.ecn = (uint8_t)ecn;
         packet.handle = handle++;
-        serve(scheduler, pacer, time);
+        serve(scheduler, pacer, last, time);
+        last = time;
         IS(LX_OK, lx_push(scheduler, time, &packet, NULL, &error));
         take_drops(scheduler);
     }
-    serve(scheduler, pacer, LX_TIME_MAX);
+    serve(scheduler, pacer, last, LX_TIME_MAX);
     IS(LX_OK, lx_backlog(scheduler, &packets, NULL, &error));
     CHECK(packets == 0);
     lx_pacer_free(pacer);

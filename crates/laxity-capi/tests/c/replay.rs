@@ -54,9 +54,11 @@ fn expected(plan: &Plan, seed: u64, arrivals: &Arrivals) -> String {
         scheduler: plan.build_scheduler(seed),
         link: plan.link.transmitter(),
         written: String::new(),
+        last: Nanos::ZERO,
     };
     for (handle, &(time, class, flow, length, ecn)) in (0..).zip(arrivals) {
         side.serve(Nanos(time));
+        side.last = Nanos(time);
         let ecn = [Ecn::NotCapable, Ecn::L4s, Ecn::Capable, Ecn::Experienced][ecn as usize];
         let (class, flow, arrival) = (ClassId(class), FlowId(flow), Nanos(time));
         let packet = Packet { class, flow, length, ecn, arrival, handle, ..Packet::default() };
@@ -70,6 +72,8 @@ struct Side {
     scheduler: Box<dyn Scheduler + Send>,
     link: Link,
     written: String,
+    /// The time of the last arrival.
+    last: Nanos,
 }
 
 fn drops(written: &mut String) -> impl FnMut(Packet, DropReason) {
@@ -77,10 +81,10 @@ fn drops(written: &mut String) -> impl FnMut(Packet, DropReason) {
 }
 
 impl Side {
-    /// Sends what may be sent before a time.
+    /// Sends what may be sent from the last arrival on and before a time.
     fn serve(&mut self, until: Nanos) {
-        let Side { scheduler, link, written } = self;
-        let mut last = Nanos::ZERO;
+        let Side { scheduler, link, written, last } = self;
+        let mut last = *last;
         loop {
             let now = link.free_at().max(last);
             if now >= until {

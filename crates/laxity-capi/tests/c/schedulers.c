@@ -152,7 +152,7 @@ static void reconfigure(void) {
 }
 
 static void errors(void) {
-    lx_scheduler *scheduler = scheduler_of(HEAD "scheduler.kind = 'fifo'\n[class.a]\n", 1);
+    lx_scheduler *scheduler;
     lx_plan *plan = plan_of(HEAD "scheduler.kind = 'fifo'\n[class.a]\n");
     lx_packet packet = packet_of(0, 100, 5);
     lx_packet bad;

@@ -35,11 +35,18 @@ static void scheduling() {
     scheduler.push(0, laxity::packet(1, 1500, 0, 7));
     const auto ticket = scheduler.push(0, laxity::packet(0, 200, 0, 8));
     CHECK(ticket.has_value() && scheduler.backlog().packets == 2);
-    const auto popped = scheduler.pop(1);
-    CHECK(popped.has_value() && popped->packet.handle == 8 && popped->choice.deadline == 5000000);
-    CHECK(!scheduler.withdraw(1, *ticket).has_value());
-    scheduler.reconfigure(plan.under("wf2q"), 2);
-    CHECK(scheduler.pop(2)->packet.handle == 7);
+    // Best effort goes first as long as every deadline is kept.
+    CHECK(scheduler.pop(1)->packet.handle == 7);
+    scheduler.push(1, laxity::packet(1, 1500, 1, 9));
+    scheduler.reconfigure(plan.under("priority"), 2);
+    CHECK(scheduler.withdraw(2, *ticket)->handle == 8);
+    CHECK(!scheduler.withdraw(2, *ticket).has_value());
+    scheduler.reconfigure(plan, 2);
+    scheduler.push(2, laxity::packet(0, 200, 2, 10));
+    CHECK(scheduler.pop(2)->packet.handle == 9);
+    const auto popped = scheduler.pop(2);
+    CHECK(popped.has_value() && popped->packet.handle == 10);
+    CHECK(popped->choice.deadline == 5000002);
     CHECK(!scheduler.pop(3).has_value() && !scheduler.next_drop().has_value());
     CHECK(!scheduler.next_time(3).has_value());
     CHECK(!scheduler.push(4, laxity::packet(9, 100, 4, 9)).has_value());
@@ -61,16 +68,18 @@ static void errors() {
     }
     laxity::Book book(laxity::Plan::parse(
         "version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'edf'\n[class.rest]\n"));
-    const auto keys = "{ deadline = '20ms', arrival = { bucket = '3kB', rate = '6mbit' } }";
-    CHECK(book.admit(0, "a", keys).bound == 20000000);
+    const auto keys = "deadline = '20ms'\narrival = { bucket = '3kB', rate = '6mbit' }";
+    const auto grant = book.admit(0, "a", keys);
+    CHECK(grant.bound == 20000000);
     try {
         book.admit(1, "b", keys);
         CHECK(false);
     } catch (const laxity::NoRoom &refused) {
         CHECK(refused.offer().bits_per_second > 0 && refused.offer().bits_per_second <= 4000000);
     }
-    CHECK(book.json(2).find("\"a\"") != std::string::npos && book.plan(2).classes() == 2);
-    book.release(3, "a");
+    CHECK(book.json(2).find("\"a\"") != std::string::npos);
+    CHECK(book.plan(grant.from + 2).classes() == 2);
+    book.release(grant.from + 3, "a");
 }
 
 static void engine() {
