@@ -96,13 +96,15 @@ impl Received {
         running: Running<Replaceable, (), Outlet>,
     ) -> Result<Statistics, Failure> {
         let ending = thread::Builder::new().name("laxity-end".into());
-        let ending = ending.spawn(move || running.shutdown());
+        let ending = ending.spawn(move || {
+            // With the outlet, so that what is received has an end.
+            running.shutdown().map(|ended| ended.statistics)
+        });
         let ending = ending.map_err(|error| Failure::new(LX_ERR_STOPPED, error))?;
         // The thread waits for room in what is received until it has sent everything.
         self.inlet.keep_all();
         let ended = ending.join().map_err(|_| Failure::new(LX_ERR_PANIC, "the engine's end"))?;
-        let ended = ended.map_err(|panic| Failure::new(LX_ERR_STOPPED, panic))?;
-        Ok(ended.statistics)
+        ended.map_err(|panic| Failure::new(LX_ERR_STOPPED, panic))
     }
 }
 
