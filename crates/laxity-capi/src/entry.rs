@@ -12,7 +12,7 @@ use crate::status::lx_status::{self, *};
 /// A type that C points to: a [`Handle`] of a value.
 pub trait Held {
     /// What it holds.
-    type Value;
+    type Value: Send;
     /// A number that no other kind of handle has, to tell a handle from another one.
     const KIND: u32;
     /// What messages call it.

@@ -1,5 +1,7 @@
 //! A scheduler whose plan may be replaced while packets are queued.
 
+mod adopting;
+
 use std::collections::HashMap;
 
 use laxity::handover::{HandedPacket, hand_over};
@@ -13,6 +15,8 @@ use laxity_plan::Plan;
 
 use crate::error::Failure;
 use crate::status::lx_status::*;
+
+use adopting::Adopting;
 
 /// A scheduler of a plan that knows what it holds, so that another plan can take over.
 pub(crate) struct Replaceable {
@@ -320,38 +324,5 @@ impl DropSink for Drops<'_> {
 
     fn marked(&mut self, class: ClassId, arrival: Nanos) {
         self.drops.marked(class, arrival);
-    }
-}
-
-/// A scheduler that takes over packets, whose places are noted.
-struct Adopting<'a> {
-    scheduler: &'a mut (dyn Withdraw + Send),
-    places: &'a mut Vec<(u64, Place)>,
-}
-
-impl Scheduler for Adopting<'_> {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.scheduler.enqueue(now, packet, drops);
-    }
-
-    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let place = self.scheduler.adopt(now, packet, drops);
-        self.places.extend(place.map(|place| (packet.handle, place)));
-    }
-
-    fn recall(&mut self, class: ClassId, flow: FlowId, memory: QueueMemory) {
-        self.scheduler.recall(class, flow, memory);
-    }
-
-    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        self.scheduler.dequeue(now, drops)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.scheduler.backlog()
-    }
-
-    fn footprint(&self) -> usize {
-        self.scheduler.footprint()
     }
 }
