@@ -645,7 +645,7 @@ typedef struct {
    */
   const char *name;
   /**
-   * Its keys, as a table of TOML: `{ deadline = "5ms", arrival = { ... } }`.
+   * Its keys, as lines of a plan: `deadline = "5ms"`, `arrival = { ... }`.
    */
   const char *keys;
   /**

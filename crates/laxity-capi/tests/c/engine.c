@@ -4,7 +4,9 @@
 #include "check.h"
 
 #define PRODUCERS 4
+#ifndef PACKETS
 #define PACKETS 20000
+#endif
 
 static const char PLAN[] = "version = 1\nlink.rate = '1gbit'\nscheduler.kind = 'wf2q'\n"
                            "[class.a]\nweight = 3\n[class.b]\n[class.c]\n";
