@@ -63,9 +63,9 @@ impl Engine {
         }
     }
 
-    /// Waits for an answer of the scheduler thread, which may itself be waiting for room: what comes
-    /// meanwhile is kept, if nobody else receives it. That is no more than the thread sends and
-    /// drops between two looks at what it is asked.
+    /// Waits for an answer of the scheduler thread, which may itself be waiting for room: what
+    /// comes meanwhile is kept, if nobody else receives it. That is no more than the thread sends
+    /// and drops between two looks at what it is asked.
     fn ask<R: Send>(&self, question: impl FnOnce() -> R + Send) -> Result<R, Failure> {
         thread::scope(|scope| {
             let asking = thread::Builder::new().name("laxity-ask".into());

@@ -33,7 +33,7 @@ impl<T> Out<T> {
 
     #[inline(always)]
     pub(crate) fn write(&self, value: T) {
-        // SAFETY: it is not NULL and can be written, as whoever made it promised.
+        // SAFETY: it is not NULL and can be written, as the maker of it promised.
         unsafe { self.0.write(value) };
     }
 }

@@ -178,7 +178,7 @@ impl Forwarder {
             };
             return self.followed.port.refuse(packet, reason, &mut tell);
         }
-        if self.held.len() == 0 {
+        if self.held.is_empty() {
             self.outlet.arrives_alone(now);
         }
         let handle = self.held.insert(QueuedPacket { number, packet, headers });

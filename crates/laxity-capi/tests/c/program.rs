@@ -82,8 +82,11 @@ impl Program {
         let mut command = match self.tools {
             Tools::Valgrind => {
                 let mut valgrind = Command::new("valgrind");
+                // Rust keeps the handle of a thread by a pointer into it: "possibly lost".
                 valgrind.args(["-q", "--error-exitcode=9", "--leak-check=full"]);
-                valgrind.args(["--show-leak-kinds=definite", "--fair-sched=yes"]).arg(program);
+                valgrind
+                    .args(["--errors-for-leak-kinds=definite", "--fair-sched=yes"])
+                    .arg(program);
                 valgrind
             }
             Tools::Sanitizers | Tools::Shared => Command::new(program),

@@ -230,7 +230,50 @@ static void sizes(void) {
     lx_scheduler_free(scheduler);
 }
 
+/* Classes that no plan has, and times at the end of all times, under every discipline. */
+static void strangers(void) {
+    const char *kinds[] = {"edf",      "hfsc",     "dwcs",    "wf2q", "wfq", "drr",
+                           "qfq",      "priority", "fq-codel", "dualpi2", "cake", "fifo"};
+    const char *queues[] = {"", "queue = { kind = 'droptail', limit = 2 }\n",
+                            "queue = { kind = 'choke', min = 1, max = 2, limit = 3 }\n",
+                            "queue = { kind = 'pie', limit = 3 }\n",
+                            "queue = { kind = 'codel', limit = 3 }\n"};
+    size_t kind;
+    size_t queue;
+    for (kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        for (queue = 0; queue < sizeof queues / sizeof *queues; queue++) {
+            char text[400];
+            lx_plan *read;
+            lx_plan *plan;
+            lx_scheduler *scheduler;
+            lx_packet packet = packet_of(UINT32_MAX, 100, LX_TIME_MAX);
+            uint32_t has_room = 9;
+            uint64_t time = 0;
+            snprintf(text, sizeof text, HEAD "scheduler.kind = 'fifo'\n[class.a]\n%s"
+                     "deadline = '5ms'\narrival = { bucket = '3kB', rate = '1mbit' }\n[class.b]\n",
+                     queues[queue]);
+            read = plan_of(text);
+            IS(LX_OK, lx_plan_under(read, kinds[kind], &plan, &error));
+            IS(LX_OK, lx_scheduler_new(plan, 1, &scheduler, &error));
+            IS(LX_OK, lx_has_room(scheduler, &packet, &has_room, &error));
+            IS(LX_OK, lx_introduce(scheduler, UINT32_MAX, UINT32_MAX, 1, 2, &error));
+            push(scheduler, 0, 0, 1);
+            IS(LX_OK, lx_push(scheduler, LX_TIME_MAX, &packet, NULL, &error));
+            push(scheduler, LX_TIME_MAX, 0, 2);
+            push(scheduler, LX_TIME_MAX, 1, 3);
+            IS(LX_OK, lx_next_time(scheduler, LX_TIME_MAX, &time, &error));
+            while (lx_pop(scheduler, LX_TIME_MAX, &packet, NULL, NULL) == LX_OK) {
+            }
+            IS(LX_OK, lx_reconfigure(scheduler, read, 1, LX_TIME_MAX, &error));
+            lx_scheduler_free(scheduler);
+            lx_plan_free(plan);
+            lx_plan_free(read);
+        }
+    }
+}
+
 int main(void) {
+    strangers();
     withdraw();
     drops();
     reconfigure();
