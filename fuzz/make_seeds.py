@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the fuzz targets' binary seeds, seeds/capture, seeds/frames and seeds/segments."""
+"""Writes the fuzz targets' binary seeds, seeds/capi, seeds/capture, seeds/frames and seeds/segments."""
 
 import struct
 from pathlib import Path
@@ -126,7 +126,33 @@ SEGMENTS = {
     "udp4": uncut(5, ethernet(ipv4(UDP, UDP_ABOVE)), UDP_ABOVE),
 }
 
-for folder, files in (("capture", CAPTURES), ("frames", FRAMES), ("segments", SEGMENTS)):
+
+
+def number(value, length):
+    return bytes([length]) + value.to_bytes(length, "big")
+
+
+def push(class_id, length):
+    return bytes([0, class_id, 1]) + number(length, 2) + number(0, 1)
+
+
+POP, DROP, LATER = bytes([3]), bytes([5]), bytes([6]) + number(1000, 2)
+CALLS = {
+    "wf2q": bytes([0, 0, 3]) + push(0, 100) + push(1, 1500) + POP + LATER + bytes([3, 8, 1, 5, 3]) + DROP,
+    "edf-withdraw": bytes([0, 0, 0])
+    + push(0, 200)
+    + push(2, 900)
+    + bytes([7])
+    + number(1, 1)
+    + bytes([0, 8, 0, 8])
+    + POP
+    + DROP,
+    "book": bytes([3, 0, 0, 0, 0])
+    + b"deadline = '20ms'\narrival = { bucket = '3kB', rate = '3mbit' }",
+}
+
+SEED_FOLDERS = {"capi": CALLS, "capture": CAPTURES, "frames": FRAMES, "segments": SEGMENTS}
+for folder, files in SEED_FOLDERS.items():
     (SEEDS / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (SEEDS / folder / name).write_bytes(content)

@@ -165,6 +165,24 @@ pub struct Offer {
     pub path: Option<Vec<String>>,
 }
 
+/// A reservation as front ends list it. Times are in ns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
+pub struct ListedReservation {
+    /// Until when it has to be committed, if it is only held.
+    pub commit_by: Option<u64>,
+    /// When it ends; absent if it lasts until it is released.
+    pub end: Option<u64>,
+    /// Its name.
+    pub name: String,
+    /// The nodes of its path through a network.
+    pub path: Vec<String>,
+    /// When it begins.
+    pub start: u64,
+    /// `ahead`, `held`, `active`, or `leaving` while it is still felt.
+    pub state: &'static str,
+}
+
 /// The reservations of a plan's link.
 #[derive(Clone, Debug)]
 pub struct Book {
@@ -414,6 +432,31 @@ impl Book {
     /// is no longer felt.
     pub fn reservations(&self) -> impl Iterator<Item = (&String, &Booking<Contract>)> {
         self.bookings.iter().map(|((name, _), booking)| (name, booking))
+    }
+
+    /// All reservations at a time, as front ends list them. What was not committed in time has
+    /// ended.
+    pub fn list(&self, now: Nanos) -> Vec<ListedReservation> {
+        let mut book = self.clone();
+        book.expire(now);
+        let listed = |(name, booking): (&String, &Booking<Contract>)| {
+            let Period { from, until } = booking.period();
+            let [end, commit_by] = [until, booking.commit_by()].map(|time| time.map(|time| time.0));
+            Some(ListedReservation {
+                commit_by,
+                end,
+                name: name.clone(),
+                path: booking.contract().path().to_vec(),
+                start: from.0,
+                state: match booking.state(now)? {
+                    State::Ahead => "ahead",
+                    State::Held => "held",
+                    State::Active => "active",
+                    State::Leaving => "leaving",
+                },
+            })
+        };
+        book.reservations().filter_map(listed).collect()
     }
 
     /// The plan at a time, and its text.

@@ -106,3 +106,4 @@ pub use event::{
 };
 pub use forwarder::{Forwarder, Frame, Settings};
 pub use prepared::PreparedPlan;
+pub use queued::PacketList;

@@ -13,6 +13,9 @@ impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
     /// from `seed`. For time-driven priority it is what orders the packets that have no frame.
     pub fn build_scheduler(&self, seed: u64) -> Box<dyn Scheduler + Send> {
+        if let Some(scheduler) = self.build_withdrawing(seed) {
+            return scheduler;
+        }
         if self.is_hierarchy_of_schedulers() {
             return Box::new(self.hierarchy(seed));
         }
@@ -22,6 +25,15 @@ impl Plan {
             return upper;
         }
         Box::new(LeafQueues::new(upper, leaves).expect("a leaf has one scheduler"))
+    }
+
+    /// The same scheduler where it gives back any packet it holds; `None` where queue management
+    /// stands before it or a class holds a scheduler of its own.
+    pub fn build_withdrawing(&self, seed: u64) -> Option<Box<dyn Withdraw + Send>> {
+        let is_plain = self.limits_nothing()
+            && !self.is_hierarchy_of_schedulers()
+            && !self.classes.iter().any(|class| self.orders_own_flows(class));
+        is_plain.then(|| self.scheduler.discipline().build(self, seed))
     }
 
     /// A scheduler of the plan's classes behind their queues.

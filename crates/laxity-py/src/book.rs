@@ -2,13 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use laxity::reserve::bookings::{Period, State};
+use laxity::reserve::bookings::Period;
 use laxity::units::Nanos;
 use laxity_answers::reservations::{self, Request, RequestError};
 use laxity_plan::edit::ClassKeys;
 use laxity_report::words;
 use pyo3::prelude::*;
-use serde_json::json;
 
 use crate::errors::Result;
 use crate::plan::Plan;
@@ -101,27 +100,7 @@ impl Book {
 
     /// All of them, in JSON.
     fn reservations(&self, now: u64) -> String {
-        let mut book = self.book().clone();
-        // What was not committed in time has ended.
-        book.expire(Nanos(now));
-        let rows = book.reservations().filter_map(|(name, booking)| {
-            let state = match booking.state(Nanos(now))? {
-                State::Ahead => "ahead",
-                State::Held => "held",
-                State::Active => "active",
-                State::Leaving => "leaving",
-            };
-            let Period { from, until } = booking.period();
-            Some(json!({
-                "name": name,
-                "state": state,
-                "start": from.0,
-                "end": until.map(|Nanos(until)| until),
-                "commit_by": booking.commit_by().map(|Nanos(by)| by),
-                "path": booking.contract().path(),
-            }))
-        });
-        text::json(&rows.collect::<Vec<_>>())
+        text::json(&self.book().list(Nanos(now)))
     }
 
     /// The plan with all that is promised at a time.

@@ -100,6 +100,7 @@ pub mod curve;
 pub mod deadline_queue;
 pub mod error;
 pub mod explain;
+pub mod handover;
 pub mod histogram;
 mod id;
 pub mod link;

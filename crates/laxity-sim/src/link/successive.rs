@@ -5,6 +5,7 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
+use laxity::handover::{HandedPacket, hand_over};
 use laxity::link::Link;
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
@@ -80,32 +81,23 @@ impl<C: Iterator<Item = Change>> Successive<C> {
             current.scheduler.take_over(now, packet, drops);
             current.scheduler.dequeue(now, drops);
         }
-        let mut memories = Vec::new();
         let mut kept = Vec::new();
+        let mut gone = Vec::new();
         for (handle, packet) in &*held {
             let [old, new] = [before, &*current].map(|plan| plan.classes.get(&packet.class));
-            if let (Some(old), Some(new)) = (old, new) {
-                let memory = before.scheduler.memory(*old, packet.flow);
-                memories.extend(memory.map(|memory| (*new, packet.flow, memory)));
-            }
-            kept.push((*handle, *packet, new.copied().or(current.rest)));
-        }
-        for (handle, packet, class) in kept {
-            match class {
-                Some(class) => {
-                    let packet = Packet { class, handle, ..packet };
-                    let drops = &mut Held { held, classes: &current.classes, drops };
-                    current.scheduler.take_over(now, packet, drops);
-                }
-                None => {
-                    held.remove(&handle);
-                    drops.dropped(packet, DropReason::NoClass);
-                }
+            match new.copied().or(current.rest) {
+                Some(class) => kept.push(HandedPacket {
+                    packet: Packet { class, handle: *handle, ..*packet },
+                    remembered: new.and(old).copied(),
+                }),
+                None => gone.push(*handle),
             }
         }
-        for (class, flow, memory) in memories {
-            current.scheduler.recall(class, flow, memory);
+        for packet in gone.iter().filter_map(|handle| held.remove(handle)) {
+            drops.dropped(packet, DropReason::NoClass);
         }
+        let drops = &mut Held { held, classes: &current.classes, drops };
+        hand_over(now, &*before.scheduler, &mut *current.scheduler, &kept, drops);
     }
 }
 

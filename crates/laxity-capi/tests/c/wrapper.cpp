@@ -1,0 +1,109 @@
+// The wrapper for C++: owners, optionals, exceptions.
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <type_traits>
+
+#include "laxity.hpp"
+
+#define CHECK(condition)                                                                 \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(1);                                                                \
+        }                                                                                \
+    } while (0)
+
+static_assert(std::is_move_constructible_v<laxity::Plan>);
+static_assert(!std::is_copy_constructible_v<laxity::Plan>);
+static_assert(std::is_move_assignable_v<laxity::Scheduler>);
+static_assert(!std::is_copy_assignable_v<laxity::Scheduler>);
+
+static const char *const PLAN =
+    "version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'edf'\n[class.voice]\ndeadline = '5ms'\n"
+    "arrival = { bucket = '300b', rate = '80kB/s', packet = '300b' }\n[class.web]\n";
+
+static void scheduling() {
+    const auto plan = laxity::Plan::parse(PLAN);
+    const auto proof = plan.check();
+    CHECK(proof.admitted() == true && proof.json().size() > 100);
+    CHECK(proof.bound(0).has_value() && !proof.bound(1).has_value());
+    CHECK(plan.classes() == 2 && plan.class_number("web") == 1u && plan.class_name(0) == "voice");
+    CHECK(!plan.class_number("mail").has_value());
+    laxity::Scheduler first(plan);
+    laxity::Scheduler scheduler = std::move(first);
+    scheduler.push(0, laxity::packet(1, 1500, 0, 7));
+    const auto ticket = scheduler.push(0, laxity::packet(0, 200, 0, 8));
+    CHECK(ticket.has_value() && scheduler.backlog().packets == 2);
+    // Best effort goes first as long as every deadline is kept.
+    CHECK(scheduler.pop(1)->packet.handle == 7);
+    scheduler.push(1, laxity::packet(1, 1500, 1, 9));
+    scheduler.reconfigure(plan.under("priority"), 2);
+    CHECK(scheduler.withdraw(2, *ticket)->handle == 8);
+    CHECK(!scheduler.withdraw(2, *ticket).has_value());
+    scheduler.reconfigure(plan, 2);
+    scheduler.push(2, laxity::packet(0, 200, 2, 10));
+    CHECK(scheduler.pop(2)->packet.handle == 9);
+    const auto popped = scheduler.pop(2);
+    CHECK(popped.has_value() && popped->packet.handle == 10);
+    CHECK(popped->choice.deadline == 5000002);
+    CHECK(!scheduler.pop(3).has_value() && !scheduler.next_drop().has_value());
+    CHECK(!scheduler.next_time(3).has_value());
+    CHECK(!scheduler.push(4, laxity::packet(9, 100, 4, 9)).has_value());
+    CHECK(scheduler.next_drop()->reason == LX_DROP_NO_CLASS);
+    laxity::Pacer pacer(8000000);
+    CHECK(pacer.start(0, 0, 1000) == 1000000 && pacer.free_at() == 1000000);
+    laxity::Policer policer(plan);
+    auto packet = laxity::packet(0, 300, 0, 0);
+    CHECK(policer.police(0, packet) == LX_CONFORMING);
+}
+
+static void errors() {
+    try {
+        (void)laxity::Plan::parse("version = 1\nlink.rate = 5\n", "bad.toml");
+        CHECK(false);
+    } catch (const laxity::Error &error) {
+        CHECK(error.status() == LX_ERR_PLAN && error.line() == 2);
+        CHECK(std::string_view(error.what()).substr(0, 11) == "bad.toml:2:");
+    }
+    laxity::Book book(laxity::Plan::parse(
+        "version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'edf'\n[class.rest]\n"));
+    const auto keys = "deadline = '20ms'\narrival = { bucket = '3kB', rate = '6mbit' }";
+    const auto grant = book.admit(0, "a", keys);
+    CHECK(grant.bound == 20000000);
+    try {
+        book.admit(1, "b", keys);
+        CHECK(false);
+    } catch (const laxity::NoRoom &refused) {
+        CHECK(refused.offer().bits_per_second > 0 && refused.offer().bits_per_second <= 4000000);
+    }
+    CHECK(book.json(2).find("\"a\"") != std::string::npos);
+    CHECK(book.plan(grant.from + 2).classes() == 2);
+    book.release(grant.from + 3, "a");
+}
+
+static void engine() {
+    laxity::Engine engine(laxity::Plan::parse(PLAN));
+    std::thread sender([producer = engine.producer()]() mutable {
+        for (std::uint64_t handle = 0; handle < 10000; handle++) {
+            CHECK(producer.send(laxity::packet(handle % 2, 100, 0, handle)));
+        }
+    });
+    std::vector<lx_event> events;
+    std::size_t received = 0;
+    while (received < 10000) {
+        CHECK(engine.receive(events, 64, 2000000000) == LX_OK);
+        received += events.size();
+    }
+    sender.join();
+    // A lambda keeps its producer until its thread object is gone.
+    sender = std::thread();
+    CHECK(engine.shutdown().sent == 10000 && engine.receive(events, 1, 0) == LX_END);
+}
+
+int main() {
+    scheduling();
+    errors();
+    engine();
+    return 0;
+}

@@ -1,0 +1,3 @@
+module laxity.example/link
+
+go 1.21
