@@ -108,7 +108,7 @@ fn what_finds_no_room_in_time_is_lost_and_what_waits_long_enough_is_not() {
     }
     let receiver = there.run(|| Receiver::bind("10.0.0.2:0")).expect("entered");
     let to: SocketAddr = receiver.address();
-    // The buffer holds some ten datagrams, each of which takes a millisecond.
+    // The buffer holds some ten datagrams. A datagram takes a millisecond.
     for (patience, loses) in [(0, true), (50_000_000, false)] {
         let settings =
             UdpSettings { patience: Nanos(patience), segmentation: None, ..UdpSettings::default() };
