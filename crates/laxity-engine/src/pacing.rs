@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_batch_goes_at_once_and_the_next_one_when_it_has_left() {
-        let spacing = Spacing { catch_up: Nanos(1_000), batch: Nanos(300_000), lead: Nanos(50_000) };
+        let spacing =
+            Spacing { catch_up: Nanos(1_000), batch: Nanos(300_000), lead: Nanos(50_000) };
         let mut pacing = Pacing::new(Pace::Link(RATE), spacing);
         let us = |us: u64| Nanos(us * 1_000);
         let first = turn(&mut pacing, us(1_000), &[1_000; 10]);

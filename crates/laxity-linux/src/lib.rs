@@ -1,6 +1,7 @@
 //! What a forwarder needs of Linux: frames in and out of interfaces, time, privilege.
 //!
-//! It has the `unsafe` code that the rest would need; every function here is safe to call. It knows nothing of schedulers. A bridge that holds nothing back:
+//! It has the `unsafe` code that the rest would need; every function here is safe to call. It
+//! knows nothing of schedulers. A bridge that holds nothing back:
 //!
 //! ```no_run
 //! use laxity_linux::frames::{Backend, Side};

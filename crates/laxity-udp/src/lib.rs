@@ -1,8 +1,8 @@
 //! A sink that sends datagrams: paced, in batches, with marks and times.
 //!
-//! Put it under a [`laxity_engine::Engine`], which says which datagram goes next and when. The sink
-//! hands what is due together to the kernel in one call of `sendmmsg`, with datagrams that are alike
-//! in one message (generic segmentation offload).
+//! Put it under a [`laxity_engine::Engine`], which says which datagram goes next and when. The
+//! sink hands what is due together to the kernel in one call of `sendmmsg`. Datagrams that are
+//! alike are one message there (generic segmentation offload).
 //!
 //! ```
 //! use std::net::UdpSocket;
@@ -43,8 +43,8 @@
 //! # }
 //! ```
 //!
-//! - [`Datagram`] is what producers send: bytes, destination, socket, code point, and when it is due
-//!   and expires.
+//! - [`Datagram`] is what producers send: bytes, destination, socket, code point, and when it is
+//!   due and expires.
 //! - [`UdpSettings`] says how long a message may be, whether the kernel is told when each datagram
 //!   is to start, and whether it says when each has left.
 //! - An [`Observer`] gets each datagram back, sent, lost or dropped. [`UdpStatistics`] counts them.

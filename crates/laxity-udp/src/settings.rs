@@ -26,8 +26,8 @@ pub struct UdpSettings {
 
 /// Whether the kernel is told when each datagram is to start (`SO_TXTIME`, from Linux 4.19 on).
 ///
-/// The engine's [lead](laxity_engine::Spacing::lead) and batch say how long before. Each datagram is
-/// a message of its own then, because a message has one time.
+/// The engine's [lead](laxity_engine::Spacing::lead) and batch say how long before. Each datagram
+/// is a message of its own then, because a message has one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "as many as there are disciplines that listen")]
 pub enum TransmitTime {

@@ -1,5 +1,5 @@
-//! What pacing does to loss, delay and processor time: two hosts in network namespaces of their own,
-//! and between them a link with a shallow buffer. It takes root, or `unshare -Urn`.
+//! What pacing does to loss, delay and processor time: two hosts in network namespaces of their
+//! own, and between them a link with a shallow buffer. It takes root, or `unshare -Urn`.
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 #[cfg(target_os = "linux")]
