@@ -3,7 +3,7 @@
 //! quinn queues datagrams first in, first out, and drops the oldest when there are too many. Here
 //! they wait in a [deadline queue](laxity::deadline_queue) until quinn has room for the next one,
 //! and quinn holds [one](SEND_BUFFER). So the datagram that goes next is chosen when the one before
-//! it leaves, and two are out of reach of others that are more urgent: the one that quinn holds, and
+//! it leaves. Two are out of reach of others that are more urgent: the one that quinn holds, and
 //! the one that waits for its place.
 //!
 //! ```no_run

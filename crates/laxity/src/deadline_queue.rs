@@ -36,7 +36,7 @@
 //! # What cannot starve
 //!
 //! - What has an [expiry](Datagram::expires) is sent or handed back by then.
-//! - A level has all that lower levels leave. If these send at most `b + r t` bytes in any time `t`,
+//! - A level has all that lower levels leave. If these send at most `b + r t` bytes in a time `t`,
 //!   and the rate is `R > r`, then `B` bytes of the next level that were ahead of a datagram, its
 //!   own included, have left `(b + B) / (R - r)` after it came to the queue.
 //! - Two streams of a level that both have datagrams without deadline wait for each other alone: in

@@ -8,8 +8,8 @@ pub struct Rank {
     pub level: u32,
     /// The stream that has a share of the level. Datagrams with a deadline need none.
     pub stream: u64,
-    /// The place within the stream: the least goes first, of equal ones the first to come. Datagrams
-    /// with a deadline need none.
+    /// The place within the stream: the least goes first, of equal ones the first to come.
+    /// Datagrams with a deadline need none.
     pub order: u128,
 }
 
