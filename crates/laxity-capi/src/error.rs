@@ -20,9 +20,13 @@ pub struct lx_error {
     column: u32,
 }
 
-/// Why the body of an entry point failed.
+/// Why the body of an entry point failed. It is small, so that what has not failed is returned in
+/// registers.
 #[derive(Debug)]
-pub struct Failure {
+pub struct Failure(Box<Cause>);
+
+#[derive(Debug)]
+struct Cause {
     status: lx_status,
     message: String,
     /// Line and column of a plan, from 1.
@@ -36,13 +40,13 @@ impl Failure {
     /// One with a message for people.
     #[cold]
     pub(crate) fn new(status: lx_status, message: impl Display) -> Failure {
-        Failure { status, message: message.to_string(), place: None }
+        Failure(Box::new(Cause { status, message: message.to_string(), place: None }))
     }
 
     /// Gives out the text where it is wanted.
     #[cold]
     pub(crate) fn report(self, error: *mut *mut lx_error) -> lx_status {
-        let Failure { status, message, place } = self;
+        let Cause { status, message, place } = *self.0;
         if error.is_null() || !error.is_aligned() {
             return status;
         }
@@ -61,8 +65,9 @@ impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Failure {
         let status = if error.io_kind().is_some() { LX_ERR_FILE } else { LX_ERR_PLAN };
         let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
-        let place = error.line_column();
-        Failure { place, ..Failure::new(status, format!("{error}{help}")) }
+        let mut failure = Failure::new(status, format!("{error}{help}"));
+        failure.0.place = error.line_column();
+        failure
     }
 }
 

@@ -80,12 +80,12 @@ sized! {
 impl lx_packet {
     /// The packet as schedulers know it.
     #[inline(always)]
-    pub(crate) fn to_packet(self) -> Result<Packet, Failure> {
+    pub(crate) fn to_packet(&self) -> Result<Packet, Failure> {
         let (Some(ecn), Some(ack)) = (ecn(self.ecn), AckTag::from_bits(self.ack)) else {
-            return Err(refusal(&self));
+            return Err(refusal(self));
         };
         if self.length == 0 || self.demoted > 1 || self.reserved != 0 {
-            return Err(refusal(&self));
+            return Err(refusal(self));
         }
         Ok(Packet {
             class: ClassId(self.class_id),

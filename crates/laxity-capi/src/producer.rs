@@ -9,7 +9,7 @@ use crate::engine::lx_engine;
 use crate::entry::{Handle, enter_with, free, held, make, shared};
 use crate::error::{Failure, lx_error};
 use crate::packet::lx_packet;
-use crate::sized::read;
+use crate::sized::read_by;
 use crate::status::lx_status::{self, *};
 
 /// Hands packets to an engine, through a ring of its own. It belongs to one thread at a time, any
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn lx_producer_send(
 ) -> lx_status {
     let body = |of: &mut Producer| {
         // SAFETY: the caller gives NULL or a struct of its size.
-        let packet = unsafe { read(packet) }?.to_packet()?;
+        let packet = unsafe { read_by(packet, lx_packet::to_packet) }??;
         let producer = &mut of.producer;
         let sent = match mode {
             0 => producer.try_send(packet, ()),

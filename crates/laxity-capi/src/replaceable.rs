@@ -10,8 +10,8 @@ use laxity::scheduler::{
     Backlog, Dispatch, DropReason, DropSink, Place, QueueMemory, Reach, Scheduler, Withdraw,
 };
 use laxity::units::Nanos;
-use laxity_forward::PacketList;
 use laxity_plan::Plan;
+use slab::Slab;
 
 use crate::error::Failure;
 use crate::status::lx_status::*;
@@ -21,11 +21,11 @@ use adopting::Adopting;
 /// A scheduler of a plan that knows what it holds, so that another plan can take over.
 pub(crate) struct Replaceable {
     discipline: Discipline,
-    held: PacketList<HeldPacket>,
+    held: Slab<HeldPacket>,
     /// By class number.
     classes: Vec<Class>,
-    /// Tells packets that stood in the same place.
-    number: u32,
+    /// That of the last packet.
+    number: u64,
     /// Packets of classes that are gone, and others dropped with them, until somebody takes drops.
     gone: Vec<(Packet, DropReason)>,
 }
@@ -55,24 +55,26 @@ struct HeldPacket {
     /// As it came.
     packet: Packet,
     place: Place,
-    number: u32,
+    /// Above those of all that came before.
+    number: u64,
 }
 
-/// A queued packet's place and number, by which it can be withdrawn; 0 for none.
+/// A queued packet's slot and the lower half of its number, which tells it from those that stood
+/// there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(pub(crate) u64);
 
 impl Ticket {
-    fn new(slot: u64, number: u32) -> Ticket {
-        Ticket(u64::from(number) << 32 | slot)
+    fn new(slot: usize, number: u64) -> Ticket {
+        Ticket(number << 32 | slot as u64)
     }
 
-    fn slot(self) -> u64 {
-        self.0 & u64::from(u32::MAX)
+    fn slot(self) -> usize {
+        self.0 as u32 as usize
     }
 
-    fn number(self) -> u32 {
-        (self.0 >> 32) as u32
+    fn is_of(self, number: u64) -> bool {
+        self.0 >> 32 == number & u64::from(u32::MAX)
     }
 }
 
@@ -116,7 +118,7 @@ impl Discipline {
 impl Replaceable {
     /// A scheduler that holds nothing.
     pub(crate) fn new(Built { discipline, classes }: Built) -> Replaceable {
-        let (held, gone) = (PacketList::new(0), Vec::new());
+        let (held, gone) = (Slab::new(), Vec::new());
         Replaceable { discipline, held, classes, number: 0, gone }
     }
 
@@ -133,22 +135,23 @@ impl Replaceable {
             drops.dropped(packet, DropReason::TooLong);
             return None;
         }
-        self.number = self.number.checked_add(1).unwrap_or(1);
+        // No ticket is 0.
+        self.number += if self.number as u32 == u32::MAX { 2 } else { 1 };
         let number = self.number;
-        let handle = self.held.insert(HeldPacket { packet, place: Place::default(), number });
-        let inner = Packet { handle, ..packet };
+        let slot = self.held.insert(HeldPacket { packet, place: Place::default(), number });
+        let inner = Packet { handle: slot as u64, ..packet };
         let drops = &mut Drops { held: &mut self.held, drops };
         match &mut self.discipline {
             Discipline::Withdrawing(scheduler) => {
                 let place = scheduler.place(now, inner, drops)?;
-                self.held.get_mut(handle)?.place = place;
+                self.held.get_mut(slot)?.place = place;
             }
             Discipline::Plain(scheduler) => {
                 scheduler.enqueue(now, inner, drops);
-                self.held.get(handle)?;
+                self.held.get(slot)?;
             }
         }
-        Some(Ticket::new(handle, number))
+        Some(Ticket::new(slot, number))
     }
 
     /// Takes out a queued packet; `None` if none has the ticket.
@@ -163,10 +166,10 @@ impl Replaceable {
                            scheduler and no class holds one of its own";
             return Err(Failure::new(LX_ERR_UNSUPPORTED, message));
         };
-        let held = self.held.get(ticket.slot()).filter(|held| held.number == ticket.number());
+        let held = self.held.get(ticket.slot()).filter(|held| ticket.is_of(held.number));
         let Some(&HeldPacket { place, .. }) = held else { return Ok(None) };
         let drops = &mut Drops { held: &mut self.held, drops };
-        let packet = scheduler.withdraw(now, place, ticket.slot(), drops);
+        let packet = scheduler.withdraw(now, place, ticket.slot() as u64, drops);
         Ok(packet.map(|packet| self.outside(packet)))
     }
 
@@ -187,7 +190,7 @@ impl Replaceable {
         let numbers: HashMap<&str, _> =
             numbers.map(|(id, class)| (class.name.as_str(), (id, class.longest))).collect();
         let (mut kept, mut gone) = (Vec::new(), Vec::new());
-        for (handle, held) in self.held.iter() {
+        for (slot, held) in self.by_arrival() {
             let Packet { class, length, .. } = held.packet;
             let name = &self.classes[class.index()].name;
             match numbers.get(name.as_str()) {
@@ -199,16 +202,16 @@ impl Replaceable {
                     return Err(Failure::new(LX_ERR_ARGUMENT, message));
                 }
                 Some(&(new, _)) => {
-                    let packet = Packet { class: new, handle, ..held.packet };
+                    let packet = Packet { class: new, handle: slot as u64, ..held.packet };
                     kept.push(HandedPacket { packet, remembered: Some(class) });
                 }
-                None => gone.push(handle),
+                None => gone.push(slot),
             }
         }
-        let gone = gone.into_iter().map(|handle| self.held.remove(handle).packet);
+        let gone = gone.into_iter().map(|slot| self.held.remove(slot).packet);
         self.gone.extend(gone.map(|packet| (packet, DropReason::NoClass)));
         for HandedPacket { packet, .. } in &kept {
-            if let Some(held) = self.held.get_mut(packet.handle) {
+            if let Some(held) = self.held.get_mut(packet.handle as usize) {
                 held.packet.class = packet.class;
             }
         }
@@ -221,7 +224,7 @@ impl Replaceable {
                 let mut adopting = Adopting { scheduler: &mut **scheduler, places: &mut places };
                 hand_over(now, before.look(), &mut adopting, &kept, drops);
                 for (handle, place) in places {
-                    if let Some(held) = self.held.get_mut(handle) {
+                    if let Some(held) = self.held.get_mut(handle as usize) {
                         held.place = place;
                     }
                 }
@@ -243,9 +246,17 @@ impl Replaceable {
 
     /// Drops all that is queued, in the order of its arrival.
     pub(crate) fn drop_all(self, drops: &mut dyn DropSink) {
-        for (_, held) in self.held.iter() {
+        for (_, held) in self.by_arrival() {
             drops.dropped(held.packet, DropReason::Scheduler);
         }
+    }
+
+    /// All that is queued, by slot, in the order of its arrival. A list in that order would cost
+    /// every packet the memory of its neighbours; this is asked for when plans change.
+    fn by_arrival(&self) -> Vec<(usize, &HeldPacket)> {
+        let mut held: Vec<_> = self.held.iter().collect();
+        held.sort_unstable_by_key(|(_, held)| held.number);
+        held
     }
 
     /// Tells of the packets whose classes are gone.
@@ -258,7 +269,7 @@ impl Replaceable {
     /// A packet that leaves, as it came but for its marks.
     #[inline(always)]
     fn outside(&mut self, packet: Packet) -> Packet {
-        Packet { handle: self.held.remove(packet.handle).packet.handle, ..packet }
+        Packet { handle: self.held.remove(packet.handle as usize).packet.handle, ..packet }
     }
 }
 
@@ -306,19 +317,19 @@ impl Scheduler for Replaceable {
     }
 
     fn footprint(&self) -> usize {
-        self.discipline.look().footprint() + self.held.len() * size_of::<HeldPacket>()
+        self.discipline.look().footprint() + self.held.capacity() * size_of::<HeldPacket>()
     }
 }
 
 /// Where a scheduler's drops go, as packets that are held.
 struct Drops<'a> {
-    held: &'a mut PacketList<HeldPacket>,
+    held: &'a mut Slab<HeldPacket>,
     drops: &'a mut dyn DropSink,
 }
 
 impl DropSink for Drops<'_> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
-        let held = self.held.remove(packet.handle).packet;
+        let held = self.held.remove(packet.handle as usize).packet;
         self.drops.dropped(Packet { handle: held.handle, ..packet }, reason);
     }
 

@@ -13,7 +13,7 @@ use crate::plan::lx_plan;
 use crate::pointer::Out;
 use crate::reason::drop_reason;
 use crate::replaceable::{Built, Replaceable, Ticket};
-use crate::sized::{SizedOut, read};
+use crate::sized::{SizedOut, read_by};
 use crate::status::lx_status::{self, *};
 
 /// A scheduler of a plan of one link. One thread uses it at a time. Time is an argument, in ns of
@@ -44,8 +44,7 @@ impl DropSink for Dropped {
 impl Scheduler {
     /// A packet that arrives now at the latest.
     #[inline(always)]
-    fn arriving(&mut self, now: u64, packet: lx_packet) -> Result<(Nanos, Packet), Failure> {
-        let packet = packet.to_packet()?;
+    fn arriving(&mut self, now: u64, packet: Packet) -> Result<(Nanos, Packet), Failure> {
         if self.drops.0.len() >= LX_DROPS_KEPT {
             return Err(too_many_drops());
         }
@@ -106,7 +105,8 @@ pub unsafe extern "C" fn lx_push(
 ) -> lx_status {
     let body = |of: &mut Scheduler| {
         // SAFETY: the caller gives NULL, or a struct of its size and a place that can be written.
-        let (packet, out) = unsafe { (read(packet)?, Out::optional(ticket)) };
+        let (packet, out) =
+            unsafe { (read_by(packet, lx_packet::to_packet)??, Out::optional(ticket)) };
         let (now, packet) = of.arriving(now, packet)?;
         let queued = of.scheduler.push(now, packet, &mut of.drops);
         if let Some(out) = out {
@@ -295,8 +295,9 @@ pub unsafe extern "C" fn lx_has_room(
 ) -> lx_status {
     let body = |of: &mut Scheduler| {
         // SAFETY: the caller gives NULL, or a struct of its size and a place that can be written.
-        let (packet, out) = unsafe { (read(packet)?, Out::new(has_room)?) };
-        let has_room = of.scheduler.has_room(&packet.to_packet()?, Backlog::default());
+        let (packet, out) =
+            unsafe { (read_by(packet, lx_packet::to_packet)??, Out::new(has_room)?) };
+        let has_room = of.scheduler.has_room(&packet, Backlog::default());
         out.write(u32::from(has_room));
         Ok(LX_OK)
     };

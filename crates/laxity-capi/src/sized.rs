@@ -25,22 +25,50 @@ pub unsafe trait Sized: Copy {
 
 /// A struct that the caller has filled. What the caller does not know yet is zero.
 ///
+/// Its fields are read one by one, as they were written: a copy of the whole would have to wait
+/// until all these small writes are done.
+///
 /// # Safety
 /// `from` is NULL or points to a struct of the size that stands in front.
 #[inline(always)]
-pub(crate) unsafe fn read<T: Sized>(from: *const T) -> Result<T, Failure> {
+pub(crate) unsafe fn read_by<T: Sized, R>(
+    from: *const T,
+    read: impl FnOnce(&T) -> R,
+) -> Result<R, Failure> {
     // SAFETY: as the caller promises.
     let size = unsafe { size_of_struct(from) }?;
-    if size == size_of::<T>() {
+    let other;
+    let given = if size == size_of::<T>() {
         // SAFETY: all of it is there, and any bits will do.
-        return Ok(unsafe { from.read() });
-    }
+        unsafe { &*from }
+    } else {
+        // SAFETY: it has this size.
+        other = unsafe { resized(from, size) };
+        &other
+    };
+    Ok(read(given))
+}
+
+/// The same, whole.
+///
+/// # Safety
+/// As for [`read_by`].
+pub(crate) unsafe fn read<T: Sized>(from: *const T) -> Result<T, Failure> {
+    // SAFETY: as the caller promises.
+    unsafe { read_by(from, |given| *given) }
+}
+
+/// # Safety
+/// `from` points to a struct of this size.
+#[cold]
+#[inline(never)]
+unsafe fn resized<T: Sized>(from: *const T, size: usize) -> T {
     // SAFETY: zeros will do, and as much is copied as both have.
     unsafe {
         let mut value = std::mem::zeroed::<T>();
         let common = size.min(size_of::<T>());
         ptr::copy_nonoverlapping(from.cast::<u8>(), (&raw mut value).cast::<u8>(), common);
-        Ok(value)
+        value
     }
 }
 
@@ -89,6 +117,12 @@ impl<T: Sized> SizedOut<T> {
             // SAFETY: it can be written, as `new` was promised.
             return unsafe { self.to.write(value) };
         }
+        self.write_resized(value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_resized(&self, value: T) {
         let common = self.size.min(size_of::<T>());
         // SAFETY: `size` bytes can be written, as `new` was promised.
         unsafe {

@@ -82,7 +82,7 @@ pub struct Forwarder {
     pub(crate) followed: PreparedPlan,
     pub(crate) settings: Settings,
     pub(crate) outlet: Outlet,
-    pub(crate) held: PacketList<QueuedPacket>,
+    pub(crate) held: PacketList,
     pub(crate) under_way: UnderWay,
     pub(crate) now: Nanos,
     /// How many packets have arrived.
@@ -178,7 +178,7 @@ impl Forwarder {
             };
             return self.followed.port.refuse(packet, reason, &mut tell);
         }
-        if self.held.is_empty() {
+        if self.held.len() == 0 {
             self.outlet.arrives_alone(now);
         }
         let handle = self.held.insert(QueuedPacket { number, packet, headers });
@@ -312,7 +312,7 @@ pub(crate) fn patience(plan: &Plan) -> Nanos {
 
 /// Lets go of what a scheduler drops, and tells.
 pub(crate) fn drops<'a>(
-    held: &'a mut PacketList<QueuedPacket>,
+    held: &'a mut PacketList,
     time: Nanos,
     sink: Sink<'a>,
 ) -> impl FnMut(Packet, DropReason) + 'a {

@@ -106,4 +106,3 @@ pub use event::{
 };
 pub use forwarder::{Forwarder, Frame, Settings};
 pub use prepared::PreparedPlan;
-pub use queued::PacketList;

@@ -1,13 +1,13 @@
-//! What the owner of packets keeps of each one that is queued.
+//! What the forwarder keeps of every packet that is queued.
 
 use laxity::packet::Packet;
 use laxity_plan::matching::Headers;
 use slab::Slab;
 
 /// Packets that are queued, by the handle under which the scheduler knows them, in a list by
-/// arrival. Handles are below its largest length, and given anew.
+/// arrival. It never grows beyond what it is made for.
 #[derive(Clone, Debug)]
-pub struct PacketList<Q> {
+pub(crate) struct PacketList<Q = QueuedPacket> {
     packets: Slab<Linked<Q>>,
     first: usize,
     last: usize,
@@ -33,13 +33,13 @@ struct Linked<Q> {
 const NONE: usize = usize::MAX;
 
 impl<Q> PacketList<Q> {
-    /// An empty list with memory for this many packets.
-    pub fn new(packets: usize) -> Self {
-        PacketList { packets: Slab::with_capacity(packets), first: NONE, last: NONE }
+    /// An empty list with room for `most` packets.
+    pub(crate) fn new(most: usize) -> Self {
+        PacketList { packets: Slab::with_capacity(most), first: NONE, last: NONE }
     }
 
     /// Keeps the newest packet; returns the handle for the scheduler.
-    pub fn insert(&mut self, queued: Q) -> u64 {
+    pub(crate) fn insert(&mut self, queued: Q) -> u64 {
         let slot = self.packets.insert(Linked { queued, before: self.last, after: NONE });
         match self.packets.get_mut(self.last) {
             Some(last) => last.after = slot,
@@ -50,10 +50,7 @@ impl<Q> PacketList<Q> {
     }
 
     /// Lets go of a packet that the scheduler gives back.
-    ///
-    /// # Panics
-    /// If no packet has the handle.
-    pub fn remove(&mut self, handle: u64) -> Q {
+    pub(crate) fn remove(&mut self, handle: u64) -> Q {
         let Linked { queued, before, after } = self.packets.remove(handle as usize);
         match self.packets.get_mut(before) {
             Some(before) => before.after = after,
@@ -67,32 +64,21 @@ impl<Q> PacketList<Q> {
     }
 
     /// What is known under a handle.
-    pub fn get(&self, handle: u64) -> Option<&Q> {
+    pub(crate) fn get(&self, handle: u64) -> Option<&Q> {
         self.packets.get(handle as usize).map(|linked| &linked.queued)
     }
 
-    /// The same, to be changed.
-    pub fn get_mut(&mut self, handle: u64) -> Option<&mut Q> {
-        self.packets.get_mut(handle as usize).map(|linked| &mut linked.queued)
-    }
-
     /// The one that has waited the longest.
-    pub fn oldest(&self) -> Option<&Q> {
+    pub(crate) fn oldest(&self) -> Option<&Q> {
         self.packets.get(self.first).map(|linked| &linked.queued)
     }
 
-    /// The number of packets.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
     /// Changes all of them, in the order of their arrival.
-    pub fn update(&mut self, mut change: impl FnMut(&mut Q)) {
+    pub(crate) fn update(&mut self, mut change: impl FnMut(&mut Q)) {
         let mut next = self.first;
         while let Some(linked) = self.packets.get_mut(next) {
             change(&mut linked.queued);
@@ -101,7 +87,7 @@ impl<Q> PacketList<Q> {
     }
 
     /// All of them with their handles, in the order of their arrival.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Q)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Q)> {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let slot = next;
@@ -112,7 +98,7 @@ impl<Q> PacketList<Q> {
     }
 }
 
-impl PacketList<QueuedPacket> {
+impl PacketList {
     /// The packet of a handle is of another class and flow from now on, or demoted.
     pub(crate) fn change(&mut self, handle: u64, packet: Packet) {
         self.packets[handle as usize].queued.packet = packet;

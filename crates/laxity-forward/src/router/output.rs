@@ -110,7 +110,7 @@ impl Plain {
 
     fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
         let Plain { scheduler, outlet, held, .. } = self;
-        if held.is_empty() {
+        if held.len() == 0 {
             outlet.arrives_alone(now);
         }
         let handle = held.insert(waiting);
