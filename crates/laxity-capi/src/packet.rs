@@ -80,7 +80,7 @@ sized! {
 impl lx_packet {
     /// The packet as schedulers know it.
     #[inline(always)]
-    pub(crate) fn to_packet(&self) -> Result<Packet, Failure> {
+    pub(crate) fn checked(&self) -> Result<Packet, Failure> {
         let (Some(ecn), Some(ack)) = (ecn(self.ecn), AckTag::from_bits(self.ack)) else {
             return Err(refusal(self));
         };

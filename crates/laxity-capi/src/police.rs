@@ -68,7 +68,7 @@ pub unsafe extern "C" fn lx_police(
     let body = |of: &mut Entrance| {
         // SAFETY: the caller gives NULL, or a struct of its size and a place that can be written.
         let (given, to, out) = unsafe { (read(packet)?, SizedOut::new(packet)?, Out::new(entry)?) };
-        let mut judged = given.to_packet()?;
+        let mut judged = given.checked()?;
         let now = advance(&mut of.now, now)?;
         let verdict = match of.policer.police(now, &mut judged) {
             Entry::Conforming => lx_entry::LX_CONFORMING,

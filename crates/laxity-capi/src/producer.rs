@@ -78,7 +78,7 @@ pub unsafe extern "C" fn lx_producer_send(
 ) -> lx_status {
     let body = |of: &mut Producer| {
         // SAFETY: the caller gives NULL or a struct of its size.
-        let packet = unsafe { read_by(packet, lx_packet::to_packet) }??;
+        let packet = unsafe { read_by(packet, lx_packet::checked) }??;
         let producer = &mut of.producer;
         let sent = match mode {
             0 => producer.try_send(packet, ()),

@@ -106,7 +106,7 @@ pub unsafe extern "C" fn lx_push(
     let body = |of: &mut Scheduler| {
         // SAFETY: the caller gives NULL, or a struct of its size and a place that can be written.
         let (packet, out) =
-            unsafe { (read_by(packet, lx_packet::to_packet)??, Out::optional(ticket)) };
+            unsafe { (read_by(packet, lx_packet::checked)??, Out::optional(ticket)) };
         let (now, packet) = of.arriving(now, packet)?;
         let queued = of.scheduler.push(now, packet, &mut of.drops);
         if let Some(out) = out {
@@ -295,8 +295,7 @@ pub unsafe extern "C" fn lx_has_room(
 ) -> lx_status {
     let body = |of: &mut Scheduler| {
         // SAFETY: the caller gives NULL, or a struct of its size and a place that can be written.
-        let (packet, out) =
-            unsafe { (read_by(packet, lx_packet::to_packet)??, Out::new(has_room)?) };
+        let (packet, out) = unsafe { (read_by(packet, lx_packet::checked)??, Out::new(has_room)?) };
         let has_room = of.scheduler.has_room(&packet, Backlog::default());
         out.write(u32::from(has_room));
         Ok(LX_OK)
