@@ -6,15 +6,15 @@
 //!
 //! Every entry point has the same form: [`entry`] checks its handle, keeps panics in, and turns
 //! what the body returns into a status and a text. A body is safe code but for the pointers that it
-//! reads and writes through [`sized`] and [`pointer`].
+//! reads and writes through `sized` and `pointer`.
 //!
 //! | module | what it has |
 //! | --- | --- |
 //! | [`status`], [`error`] | how a call ended, and its text |
-//! | [`entry`], [`pointer`], [`sized`] | the boundary: handles, pointers, structs that grow |
+//! | [`entry`], `pointer`, `sized` | the boundary: handles, pointers, structs that grow |
 //! | [`plan`], [`proof`] | plans, and what is proved of them |
 //! | [`packet`], [`reason`] | what crosses for a packet, and why it was chosen or dropped |
-//! | [`replaceable`], [`scheduler`] | a scheduler whose plan may be replaced, and its calls |
+//! | `replaceable`, [`scheduler`] | a scheduler whose plan may be replaced, and its calls |
 //! | [`police`], [`pacer`] | the entrance and the pace of a link |
 //! | [`engine`], [`producer`] | a scheduler on a thread of its own |
 //! | [`book`] | reservations |
