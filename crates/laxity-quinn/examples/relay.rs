@@ -126,7 +126,7 @@ async fn relay(from: Connection, to: Connection, order: Order) -> Result<()> {
     Ok(())
 }
 
-/// How many groups of video there were of which something came after something of a later one.
+/// How many groups of video were overtaken: something of a later group came before their last.
 fn overtaken(came: &[(Object, Duration)]) -> usize {
     let video = || came.iter().map(|(object, _)| object).filter(|object| object.track == 1);
     let last = video().map(|object| object.group).max().unwrap_or(0);

@@ -118,7 +118,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Sends datagrams over a connection, of which at most `limit` wait. `back` is called with each
+    /// Sends datagrams over a connection. At most `limit` of them wait. `back` is called with each
     /// that is not sent, on a task of the runtime.
     ///
     /// The connection has the settings of [`transport`].

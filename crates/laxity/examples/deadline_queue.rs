@@ -36,7 +36,7 @@ fn none(_: Datagram, _: Reason) {
     unreachable!("nothing expires");
 }
 
-/// The median time of one of so many, in ns.
+/// The median time of all, divided by their count, in ns.
 fn median(count: u64, mut all: impl FnMut()) -> f64 {
     let mut times: Vec<Duration> = (0..REPEATS)
         .map(|_| {

@@ -87,7 +87,7 @@ pub struct Budget {
 
 impl Budget {
     /// When the last of this many bytes arrives that leave now. The time of travel itself is not
-    /// counted: whoever knows it has deadlines and expiries that much earlier.
+    /// counted: a caller that knows it makes deadlines and expiries that much earlier.
     fn arrival(&self, now: Nanos, bytes: u64) -> Nanos {
         let Some(Rate(rate)) = self.rate else { return now };
         let work =

@@ -25,7 +25,7 @@ pub enum GroupOrder {
 
 impl Rank {
     /// The rank of an object of Media over QUIC Transport (draft-ietf-moq-transport, Scheduling
-    /// Algorithm): by the priority of the subscriber, then by that of the publisher, of which 0 is
+    /// Algorithm): by the priority of the subscriber, then by that of the publisher, where 0 is
     /// the highest; in a track by its group order and then by the number of the object or subgroup.
     /// Tracks of the same priorities share alike, which the protocol leaves open.
     ///
