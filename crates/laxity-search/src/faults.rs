@@ -191,8 +191,8 @@ pub static ALL: &[Fault] = &[
     ),
     fault(
         Reservations,
-        "WF2Q+: what has ended is free a packet too early",
-        Calls(calls::free_early(calls::WF2Q)),
+        "WF2Q+: what has ended is free after half of its time",
+        Calls(calls::free_halfway(calls::WF2Q)),
     ),
     fault(
         Reservations,

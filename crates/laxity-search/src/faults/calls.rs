@@ -25,6 +25,13 @@ pub(super) const fn free_at_once(scheduler: &'static str) -> CallsFault {
     CallsFault { scheduler: Some(scheduler), rules, ..NOTHING }
 }
 
+/// What has ended is felt for half of its time.
+pub(super) const fn free_halfway(scheduler: &'static str) -> CallsFault {
+    let rules =
+        |rules| Rules { felt: |_, settling| settling.map(|Nanos(all)| Nanos(all / 2)), ..rules };
+    CallsFault { scheduler: Some(scheduler), rules, ..NOTHING }
+}
+
 /// What has ended is felt for a packet of the link less.
 pub(super) const fn free_early(scheduler: &'static str) -> CallsFault {
     fn less(plan: &Plan, settling: Option<Nanos>) -> Option<Nanos> {
