@@ -137,6 +137,28 @@ pub unsafe extern "C" fn lx_book_change(
     unsafe { enter_with(book, error, body) }
 }
 
+/// Changes the reservation of a name.
+///
+/// # Safety
+/// `book` is NULL or a book that is not freed, on one thread at a time; `name` is NULL or a text
+/// that ends.
+unsafe fn change_named(
+    book: *mut lx_book,
+    now: u64,
+    name: *const c_char,
+    error: *mut *mut lx_error,
+    change: impl FnOnce(&mut Book, Nanos, &str) -> Result<(), Failure>,
+) -> lx_status {
+    let body = |of: &mut Reservations| {
+        // SAFETY: as the caller promises.
+        let name = unsafe { text(name, "name") }?;
+        change(&mut of.book, advance(&mut of.now, now)?, name)?;
+        Ok(LX_OK)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { enter_with(book, error, body) }
+}
+
 /// Grants a reservation that was only held.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lx_book_commit(
@@ -145,14 +167,9 @@ pub unsafe extern "C" fn lx_book_commit(
     name: *const c_char,
     error: *mut *mut lx_error,
 ) -> lx_status {
-    let body = |of: &mut Reservations| {
-        // SAFETY: the caller gives NULL or a text that ends.
-        let name = unsafe { text(name, "name") }?;
-        of.book.commit(advance(&mut of.now, now)?, name)?;
-        Ok(LX_OK)
-    };
-    // SAFETY: the caller gives NULL or a book that is not freed, on one thread at a time.
-    unsafe { enter_with(book, error, body) }
+    let commit = |book: &mut Book, now, name: &str| Ok(book.commit(now, name)?);
+    // SAFETY: as the caller promises.
+    unsafe { change_named(book, now, name, error, commit) }
 }
 
 /// Gives a reservation another end; `LX_NEVER` if it is to last until it is released.
@@ -164,14 +181,9 @@ pub unsafe extern "C" fn lx_book_renew(
     until: u64,
     error: *mut *mut lx_error,
 ) -> lx_status {
-    let body = |of: &mut Reservations| {
-        // SAFETY: the caller gives NULL or a text that ends.
-        let name = unsafe { text(name, "name") }?;
-        of.book.renew(advance(&mut of.now, now)?, name, time(until)?)?;
-        Ok(LX_OK)
-    };
-    // SAFETY: the caller gives NULL or a book that is not freed, on one thread at a time.
-    unsafe { enter_with(book, error, body) }
+    let renew = |book: &mut Book, now, name: &str| Ok(book.renew(now, name, time(until)?)?);
+    // SAFETY: as the caller promises.
+    unsafe { change_named(book, now, name, error, renew) }
 }
 
 /// Ends a reservation. It keeps its place until it is no longer felt.
@@ -182,14 +194,9 @@ pub unsafe extern "C" fn lx_book_release(
     name: *const c_char,
     error: *mut *mut lx_error,
 ) -> lx_status {
-    let body = |of: &mut Reservations| {
-        // SAFETY: the caller gives NULL or a text that ends.
-        let name = unsafe { text(name, "name") }?;
-        of.book.release(advance(&mut of.now, now)?, name)?;
-        Ok(LX_OK)
-    };
-    // SAFETY: the caller gives NULL or a book that is not freed, on one thread at a time.
-    unsafe { enter_with(book, error, body) }
+    let release = |book: &mut Book, now, name: &str| Ok(book.release(now, name)?);
+    // SAFETY: as the caller promises.
+    unsafe { change_named(book, now, name, error, release) }
 }
 
 /// Takes out what has ended and is no longer felt, and writes how many these are; `count` may be

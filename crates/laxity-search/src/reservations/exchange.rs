@@ -62,8 +62,7 @@ impl Exchange {
         let stage = Arc::new(Stage::new(&plan, Arc::new(calls)));
         let followed = stage.calls.changes.iter().map(|change| {
             let (mut built, classes) = stage.followed(change);
-            let rest = built.leaves().filter(|(_, class)| class.relative_deadline().is_none());
-            let rest = rest.map(|(id, _)| id).last();
+            let rest = Stage::rest(&built);
             let proved = Proved { growths: built.growths(), services: built.services() };
             if let Some(fault) = fault {
                 (fault.plan)(&mut built);

@@ -38,6 +38,12 @@ impl Stage {
         (plan, calls.chain(others).collect())
     }
 
+    /// The class in which packets go on whose own is gone: the last that is promised no delay.
+    pub fn rest(followed: &Plan) -> Option<ClassId> {
+        let unpromised = followed.leaves().filter(|(_, class)| class.relative_deadline().is_none());
+        unpromised.map(|(id, _)| id).last()
+    }
+
     /// One scheduler after another, each built when it is to be followed next.
     pub fn schedulers(
         stage: Arc<Stage>,
@@ -48,8 +54,7 @@ impl Stage {
             let change = stage.calls.changes.get(number)?;
             number += 1;
             let (followed, classes) = stage.followed(change);
-            let rest = followed.leaves().filter(|(_, class)| class.relative_deadline().is_none());
-            let rest = rest.map(|(id, _)| id).last();
+            let rest = Stage::rest(&followed);
             let scheduler = followed.build_scheduler(seed);
             Some(link::Change { at: change.at, scheduler, classes, rest })
         })
