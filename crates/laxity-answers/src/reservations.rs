@@ -14,6 +14,7 @@
 //! newcomer early: its place is booked for as long before its first packet.
 
 pub mod calls;
+mod frames;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -73,6 +74,10 @@ pub struct Granted {
     /// The deadlines over the links of its path; absent where it has one for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlines: Vec<LinkDeadline>,
+    /// The time frames in which the links of its path send the first packet of a period, under
+    /// time-driven priority.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<LinkFrame>,
 }
 
 /// A deadline over a link of a path.
@@ -83,6 +88,16 @@ pub struct LinkDeadline {
     pub link: String,
     /// No packet takes longer from its arrival in front of the link to its last bit out, in ns.
     pub deadline_ns: u64,
+}
+
+/// A time frame of a link of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::exhaustive_structs, reason = "read by whoever asks")]
+pub struct LinkFrame {
+    /// The name of the link.
+    pub link: String,
+    /// The number of the frame in its period, from 0.
+    pub frame: u32,
 }
 
 impl Granted {
@@ -96,8 +111,11 @@ impl Granted {
         let over = contract.keys.times("deadline-over");
         let over = over
             .map(|(link, Nanos(deadline_ns))| LinkDeadline { link: link.to_string(), deadline_ns });
+        let frames = contract.keys.numbers("frame-at");
+        let frames = frames.map(|(link, frame)| LinkFrame { link: link.to_string(), frame });
         let (path, deadlines) = (contract.path().to_vec(), over.collect());
-        Granted { name, bound_ns, from_ns: from.0, until_ns, path, deadlines }
+        let (from_ns, frames) = (from.0, frames.collect());
+        Granted { name, bound_ns, from_ns, until_ns, path, deadlines, frames }
     }
 }
 
@@ -163,6 +181,9 @@ pub struct Offer {
     /// In a network, the nodes of another path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Vec<String>>,
+    /// Other time frames on its path than those that it asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<LinkFrame>,
 }
 
 /// A reservation as front ends list it. Times are in ns.
@@ -204,6 +225,8 @@ struct Base {
     settling: Draft,
     /// Whether newcomers wait.
     waits: bool,
+    /// The time frames of its own classes, by name, so that newcomers do not move them.
+    frames: Vec<(String, ClassKeys)>,
     name: String,
     folder: PathBuf,
 }
@@ -251,7 +274,10 @@ impl Book {
         let base = Base::new(text, self.base.name.clone(), self.base.folder.clone())?;
         base.test(&[], "", now)?;
         let mut bookings = self.bookings.clone();
-        let retested = bookings.retest(now, &mut Test::new(&base, "", self.delay));
+        let contracts = bookings.iter().map(|(_, booking)| booking.contract().clone());
+        let (base, retested) = base.beside(contracts.collect(), |base| {
+            bookings.retest(now, &mut Test::new(base, "", self.delay))
+        })?;
         self.answered("", retested)?;
         // After a start each has a class of its own name.
         let named = |(name, booking): (&String, &Booking<Contract>)| Contract {
@@ -370,9 +396,14 @@ impl Book {
             let early = Period { from: period.from.saturating_sub(ahead), ..period };
             entries.push(((name, 0), contract, early, commit_by));
         }
-        let mut test = Test::new(&self.base, "", self.delay);
-        let restored = self.bookings.restore(now, entries, &mut test);
-        self.answered("", restored)
+        let contracts = entries.iter().map(|(_, contract, ..)| contract.clone()).collect();
+        let (base, restored) = self.base.clone().beside(contracts, |base| {
+            let mut test = Test::new(base, "", self.delay);
+            self.bookings.restore(now, entries.iter().cloned(), &mut test)
+        })?;
+        self.answered("", restored)?;
+        self.base = base;
+        Ok(())
     }
 
     /// Grants a reservation that was only held.
@@ -541,7 +572,8 @@ impl Base {
             let key = edit::Path::new(["scheduler", "best-effort"]);
             settling.set(&key, &format!("'{}'", BestEffort::Background.name()))?;
         }
-        Ok(Base { draft, settling, waits, name, folder })
+        let base = Base { draft, settling, waits, frames: Vec::new(), name, folder };
+        base.with_frames(&[])
     }
 
     /// The plan with contracts, and its text.
@@ -551,6 +583,10 @@ impl Base {
         is_settling: bool,
     ) -> Result<(Plan, String), RequestError> {
         let mut draft = if is_settling { &self.settling } else { &self.draft }.clone();
+        for (class, keys) in &self.frames {
+            let key = edit::Path::new(["class", class, "frame-at"]);
+            draft.set(&key, &keys.get("frame-at").unwrap_or_default())?;
+        }
         if !contracts.is_empty() {
             draft.put_first(contracts.iter().map(|one| (one.name.as_str(), &one.keys)))?;
         }
@@ -644,7 +680,8 @@ impl Offer {
         let packet = arrival.and_then(|arrival| arrival.packet.max(arrival.shortest));
         let least = packet.map_or(1, |Bytes(packet)| packet);
         let bucket_bytes = search.largest(least, |line| &mut line.bucket.0);
-        Offer { deadline_ns, rate_bps, bucket_bytes, path: None }
+        let frames = search.frames();
+        Offer { deadline_ns, rate_bps, bucket_bytes, path: None, frames }
     }
 }
 

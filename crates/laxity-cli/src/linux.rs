@@ -74,7 +74,6 @@ impl From<LiveError> for Failure {
             | LiveError::ArrivingRate
             | LiveError::UnheardRate
             | LiveError::NoReservations
-            | LiveError::FramedReservations
             | LiveError::Reservations { .. }
             | LiveError::Journal(JournalError::Damaged { .. })
             | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),

@@ -25,7 +25,6 @@ mod model;
 mod tests;
 
 use laxity::admit::tdp::{Flow, Ledger, Reservation};
-use laxity::units::Bytes;
 
 use model::Answer;
 
@@ -67,8 +66,7 @@ impl Assignment {
     }
 }
 
-/// Places as many flows as there is room for, at outputs of these
-/// [capacities](laxity::sched::tdp::capacity), with `period` frames per period.
+/// Places as many flows as there is room for beside what is reserved in a ledger.
 ///
 /// The solver takes at most `effort` steps in all. A step is a decision or a conflict with its
 /// consequences; there are some ten thousand per second. With an effort of 0, the result is that of
@@ -76,17 +74,16 @@ impl Assignment {
 ///
 /// # Panics
 /// As [`Ledger::reserve`].
-pub fn assign(period: u32, capacities: &[Bytes], flows: &[Flow], effort: u64) -> Assignment {
-    let mut ledger = Ledger::new(period, capacities);
-    let reservations = ledger.reserve_all(flows).into_iter().map(Result::ok).collect();
-    let most = bound::most(period, capacities, flows);
+pub fn assign(ledger: &Ledger, flows: &[Flow], effort: u64) -> Assignment {
+    let reservations = ledger.clone().reserve_all(flows).into_iter().map(Result::ok).collect();
+    let most = bound::most(ledger, flows);
     let mut found = Assignment { reservations, most };
     let mut left = effort;
     // The bound is often met or nearly so: try half of the rest first.
     while !found.is_optimal() {
         let mut share = left / 2;
         left -= share;
-        let answer = model::place(period, capacities, flows, found.most, &mut share);
+        let answer = model::place(ledger, flows, found.most, &mut share);
         left += share;
         if !found.learn(answer, found.most) {
             break;
@@ -94,7 +91,7 @@ pub fn assign(period: u32, capacities: &[Bytes], flows: &[Flow], effort: u64) ->
     }
     while !found.is_optimal() {
         let wanted = found.placed() + 1;
-        let answer = model::place(period, capacities, flows, wanted, &mut left);
+        let answer = model::place(ledger, flows, wanted, &mut left);
         if !found.learn(answer, wanted) {
             break;
         }

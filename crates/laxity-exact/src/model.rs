@@ -2,15 +2,13 @@
 //!
 //! At each output, the first packet of a flow's period is sent in one of the n / gcd(n, k) frames
 //! after which its pattern repeats. A hop with spare delay relates the frames of two outputs; any
-//! other hop just shifts them. Symmetries are broken: all frames have the same capacity, so a
-//! solution stays one if all starts are shifted alike, and one flow begins with frame 0 if it is
-//! placed. Of equal flows, those listed first are placed first and begin first.
+//! other hop just shifts them. Symmetries are broken: if nothing is reserved yet, all frames have
+//! the same room, so a solution stays one if all starts are shifted alike, and one flow begins with
+//! frame 0 if it is placed. Of equal flows, those listed first are placed first and begin first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use laxity::admit::tdp::{Flow, Hop, OutputId, Reservation};
-use laxity::sched::tdp::Slots;
-use laxity::units::Bytes;
+use laxity::admit::tdp::{Flow, Hop, Ledger, OutputId, Reservation};
 use num_integer::gcd;
 use pumpkin_conflict_resolvers::resolvers::ResolutionResolver;
 use pumpkin_constraints::boolean_less_than_or_equals;
@@ -32,14 +30,8 @@ pub(crate) enum Answer {
 }
 
 /// Asks for a placement of at least `wanted` flows, and takes the steps needed off `effort`.
-pub(crate) fn place(
-    period: u32,
-    capacities: &[Bytes],
-    flows: &[Flow],
-    wanted: usize,
-    effort: &mut u64,
-) -> Answer {
-    let mut model = Model::new(period, capacities, flows);
+pub(crate) fn place(ledger: &Ledger, flows: &[Flow], wanted: usize, effort: &mut u64) -> Answer {
+    let mut model = Model::new(ledger, flows);
     let Some(()) = model.state(wanted) else { return Answer::Unknown };
     let Model { mut solver, variables, placings, .. } = model;
     if solver.is_inconsistent() {
@@ -51,7 +43,8 @@ pub(crate) fn place(
         SatisfactionResult::Satisfiable(found) => {
             let solution = found.solution();
             let is = |variable: &usize| solution.get_literal_value(variables[*variable]);
-            let read = flows.iter().zip(&placings).map(|(flow, one)| one.read(flow, period, is));
+            let read =
+                flows.iter().zip(&placings).map(|(flow, one)| one.read(flow, ledger.period(), is));
             Answer::Placed(read.collect())
         }
         SatisfactionResult::Unsatisfiable(..) => Answer::Impossible,
@@ -86,20 +79,14 @@ impl Placing {
         }
         let frame = |first: &Vec<usize>| first.iter().position(&is).map(|frame| frame as u32);
         let frames: Vec<u32> = self.first.iter().filter_map(frame).collect();
-        let repeat = self.first[0].len() as u32;
-        let mut delays = vec![0];
-        for (hop, frames) in flow.path[1..].iter().zip(frames.windows(2)) {
-            let least = immediate(frames[0], hop, repeat);
-            delays.push(hop.delay + (frames[1] + repeat - least) % repeat);
-        }
-        let slots = Slots { start: frames[0], packets: flow.packets, period };
-        Some(Reservation { slots, delays })
+        let reservation = flow.reservation_in(period, &frames);
+        debug_assert!(reservation.is_ok(), "a hop waits longer than it may");
+        reservation.ok()
     }
 }
 
 struct Model<'a> {
-    period: u32,
-    capacities: &'a [Bytes],
+    ledger: &'a Ledger,
     flows: &'a [Flow],
     solver: Solver,
     variables: Vec<Literal>,
@@ -107,20 +94,20 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    fn new(period: u32, capacities: &'a [Bytes], flows: &'a [Flow]) -> Self {
+    fn new(ledger: &'a Ledger, flows: &'a [Flow]) -> Self {
         let (solver, variables, placings) = (Solver::default(), Vec::new(), Vec::new());
-        Model { period, capacities, flows, solver, variables, placings }
+        Model { ledger, flows, solver, variables, placings }
     }
 
     /// States the question; `None` if a number is too large for the solver.
     fn state(&mut self, wanted: usize) -> Option<()> {
         self.placings = self.flows.iter().map(|flow| self.placing(flow)).collect();
         self.break_symmetry();
-        for output in (0..self.capacities.len()).map(OutputId::from_index) {
+        for output in self.ledger.outputs() {
             self.keep_within(output)?;
         }
         // Implied, but the solver would take long to find it.
-        for budget in bound::budgets(self.period, self.capacities, self.flows) {
+        for budget in bound::budgets(self.ledger, self.flows) {
             let uses = budget.uses.iter();
             let uses = uses.map(|&(flow, uses)| (self.placings[flow].placed, uses)).collect();
             let _ = self.at_most(uses, budget.room);
@@ -133,7 +120,7 @@ impl<'a> Model<'a> {
     }
 
     fn placing(&mut self, flow: &Flow) -> Placing {
-        let repeat = self.period / gcd(self.period, flow.packets);
+        let repeat = flow.repeat(self.ledger.period());
         let placed = self.variable();
         let starts = self.one_of(repeat);
         self.implies(placed, starts.iter().copied());
@@ -186,7 +173,7 @@ impl<'a> Model<'a> {
                 fixed = Some(at);
             }
         }
-        if let Some(fixed) = fixed {
+        if let Some(fixed) = fixed.filter(|_| self.ledger.is_empty()) {
             let others = self.placings[fixed].first[0][1..].to_vec();
             others.into_iter().for_each(|start| self.implies(start, []));
         }
@@ -194,21 +181,23 @@ impl<'a> Model<'a> {
 
     /// No frame of an output takes more than its capacity.
     fn keep_within(&mut self, output: OutputId) -> Option<()> {
-        let mut frames = vec![BTreeMap::<usize, u128>::new(); self.period as usize];
+        let period = self.ledger.period();
+        let mut frames = vec![BTreeMap::<usize, u128>::new(); period as usize];
         for (flow, placing) in self.flows.iter().zip(&self.placings) {
             let hops = flow.path.iter().zip(&placing.first);
             for (_, first) in hops.filter(|(hop, _)| hop.output == output) {
-                for (offset, packets) in pattern(flow, self.period) {
+                for (offset, packets) in pattern(flow, period) {
                     for (frame, &sent) in (offset..).zip(first.iter()) {
-                        let frame = &mut frames[frame % self.period as usize];
+                        let frame = &mut frames[frame % period as usize];
                         *frame.entry(sent).or_default() += u128::from(flow.packet.0) * packets;
                     }
                 }
             }
         }
+        let rooms = (0..period).map(|frame| self.ledger.room(output, frame).0);
         // Frames repeat after a common multiple of all patterns.
-        for uses in BTreeSet::from_iter(frames) {
-            self.at_most(uses.into_iter().collect(), self.capacities[output.index()].0.into())?;
+        for (uses, room) in BTreeSet::from_iter(frames.into_iter().zip(rooms)) {
+            self.at_most(uses.into_iter().collect(), room.into())?;
         }
         Some(())
     }

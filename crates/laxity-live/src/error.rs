@@ -82,12 +82,6 @@ pub enum LiveError {
         /// Why.
         why: String,
     },
-    /// Under time frames a newcomer may move the frames of others.
-    #[error(
-        "--reservations are not for a network with time frames, where a newcomer may move the frames of others: \
-         take another `scheduler` than tdp, or leave them out"
-    )]
-    FramedReservations,
     /// Reservations are taken for the way out.
     #[error("--reservations are for a link with a plan for what leaves")]
     NoReservations,

@@ -76,7 +76,7 @@ pub enum EditError {
 }
 
 /// The keys of a class with their values, as they stand below `[class.NAME]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ClassKeys(Table);
 
 impl FromStr for ClassKeys {
@@ -112,11 +112,40 @@ impl ClassKeys {
         Ok(())
     }
 
+    /// Takes out a key. Returns it with its value, if it was there.
+    pub fn remove(&mut self, key: &str) -> Option<ClassKeys> {
+        let taken = self.0.remove_entry(key)?;
+        Some(ClassKeys(Table::from_iter([taken])))
+    }
+
+    /// Adds keys, in place of those that are there.
+    pub fn extend(&mut self, keys: impl IntoIterator<Item = ClassKeys>) {
+        keys.into_iter().for_each(|ClassKeys(keys)| self.0.extend(keys));
+    }
+
     /// Gives a key a table of times, by name.
     pub fn set_times<'a>(&mut self, key: &str, times: impl IntoIterator<Item = (&'a str, Nanos)>) {
-        let time = |(name, Nanos(time)): (&str, Nanos)| (name.to_owned(), format!("{time}ns"));
+        let time = |(name, Nanos(time)): (&'a str, Nanos)| (name, format!("{time}ns"));
         let times: InlineTable = times.into_iter().map(time).collect();
         self.0.insert(key, Item::Value(times.into()));
+    }
+
+    /// Gives a key a table of numbers, by name.
+    pub fn set_numbers<'a>(
+        &mut self,
+        key: &str,
+        numbers: impl IntoIterator<Item = (&'a str, u32)>,
+    ) {
+        let number = |(name, number): (&'a str, u32)| (name, i64::from(number));
+        let numbers: InlineTable = numbers.into_iter().map(number).collect();
+        self.0.insert(key, Item::Value(numbers.into()));
+    }
+
+    /// The table of numbers of a key, by name; what is none of that is left out.
+    pub fn numbers(&self, key: &str) -> impl Iterator<Item = (&str, u32)> {
+        let table = self.0.get(key).and_then(Item::as_table_like);
+        let number = |(name, item)| Some((name, u32::try_from(Item::as_integer(item)?).ok()?));
+        table.into_iter().flat_map(TableLike::iter).filter_map(number)
     }
 
     /// The table of times of a key, by name; what is none of that is left out.

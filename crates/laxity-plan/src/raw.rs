@@ -40,7 +40,7 @@ pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
 pub(crate) use host::HostPair;
-pub(crate) use lists::{Classes, LinkTimes, Links, Nodes, Requests, Sources};
+pub(crate) use lists::{Classes, LinkFrames, LinkTimes, Links, Nodes, Requests, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node};
 pub(crate) use overhead::Overhead;
 pub(crate) use queue::Queue;
@@ -64,6 +64,7 @@ form::in_forms! {
     [] Curve;
     [] Lengths;
     [] HostPair;
+    [] LinkFrames;
     [] Links;
     [] LinkTimes;
     [] LinkRate;

@@ -3,6 +3,7 @@
 mod autorate;
 mod class;
 mod curve;
+mod frames;
 mod hierarchy;
 mod keys;
 mod link;
@@ -184,6 +185,7 @@ fn plan_of(
         disciplines: &disciplines,
         text,
     };
+    let chosen = frames::written(&raw.class);
     let classes = class::all(raw.class, &context)?;
     check_books(&classes, network.as_ref(), &raw.scheduler.span)?;
     let (title, sources) = (raw.title, Vec::new());
@@ -207,6 +209,7 @@ fn plan_of(
     network::check_order(&plan, &regulated)?;
     threads::check(&plan, &raw.link.0, in_network)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
+    frames::check(&plan, &chosen)?;
     Ok(plan)
 }
 

@@ -8,6 +8,7 @@ use crate::discipline::Aftermath;
 use crate::model::{Class, Hop, Plan, SchedulerSpec};
 use crate::network::NetworkPlan;
 use crate::paths::Route;
+use crate::tdp::Framing;
 
 impl Plan {
     /// How long a class of the link is felt at most after its last packet has come. From then on
@@ -23,7 +24,7 @@ impl Plan {
     /// bounds count.
     ///
     /// In a network it is felt until its last packet has left the last link, and as long as on a
-    /// link from then on.
+    /// link from then on; under time-driven priority until its last packet has come.
     pub fn settling_time(&self) -> Option<Nanos> {
         match self.network_plan() {
             Some(on) => on.settling_time(),
@@ -98,6 +99,12 @@ impl Plan {
 
 impl NetworkPlan<'_> {
     fn settling_time(self) -> Option<Nanos> {
+        if let Some(framed) = self.plan.framed_network() {
+            let bounds = Framing::new(framed).bounds();
+            return bounds
+                .into_values()
+                .try_fold(Nanos::ZERO, |longest, bound| Some(longest.max(bound.ok()?.delay())));
+        }
         let hops = || self.network.hops();
         // Best effort of an output is put into the background by the plan's own scheduler alone.
         let is_own = |hop| self.plan.scheduling_at(hop).scheduler == self.plan.scheduler;

@@ -38,8 +38,11 @@ impl Base {
         path: &[String],
         others: &[&Contract],
     ) -> Result<Contract, RequestError> {
-        let plain = Contract { name: name.to_string(), keys, way: None };
+        let mut plain = Contract { name: name.to_string(), keys, way: None };
+        // Frames go with a path.
+        let frames = plain.keys.remove("frame-at");
         let (plan, _) = self.plan(&[&plain], false)?;
+        plain.keys.extend(frames);
         let Some(network) = &plan.network else {
             if path.is_empty() {
                 return Ok(plain);
@@ -59,9 +62,17 @@ impl Base {
             let [from, to] = ends(network, path)?;
             Some(book.as_ref()?.fastest(from, to, flow.as_ref()?)?.0)
         };
-        let nodes = fastest().map_or(path.to_vec(), |links| nodes(network, &hops(&links)));
+        let shortest = || {
+            let ends = ends(network, path)?.map(|node| laxity_plan::model::NodeId(node.0));
+            plan.network_plan()?.shortest_path(ends, |_| true)
+        };
+        let found = fastest().map(|links| hops(&links)).or_else(shortest);
+        let nodes = found.map_or(path.to_vec(), |path| nodes(network, &path));
         let way = Some(Way { nodes, packet: plan.max_packet(class) });
         let contract = Contract { way, ..plain };
+        if plan.framed_network().is_some() {
+            return self.framed(contract, others);
+        }
         let (routed, _) = self.plan(&[&contract], false)?;
         let is_split = class.end_to_end.is_some()
             && class.relative_deadline().is_none()
@@ -142,6 +153,7 @@ fn offer(
         rate_bps: rate.map(|Rate(rate)| rate),
         bucket_bytes: bucket.map(|Bytes(bucket)| bucket),
         path: other.map(|(links, _)| nodes(network, &hops(&links))),
+        frames: Vec::new(),
     }
 }
 

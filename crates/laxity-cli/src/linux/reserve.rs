@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::Nanos;
-use laxity_answers::reservations::{Granted, LinkDeadline};
+use laxity_answers::reservations::{Granted, LinkDeadline, LinkFrame};
 use laxity_live::reservations::{Answer, Order, Refused, Reservation, Why, Wish};
 use laxity_report::quantity;
 use laxity_report::table::table_led;
@@ -139,8 +139,8 @@ fn text(answer: &Answer, order: &Order) -> String {
     }
 }
 
-/// The path through a network, and the deadlines of its links.
-fn along(Granted { path, deadlines, .. }: &Granted) -> String {
+/// The path through a network, and the deadlines or the time frames of its links.
+fn along(Granted { path, deadlines, frames, .. }: &Granted) -> String {
     if path.is_empty() {
         return String::new();
     }
@@ -152,7 +152,17 @@ fn along(Granted { path, deadlines, .. }: &Granted) -> String {
         [] => String::new(),
         _ => format!("; deadlines: {}", over.join(", ")),
     };
-    format!("\nPath: {}{deadlines}.", path.join(" → "))
+    let frames = match frames[..] {
+        [] => String::new(),
+        _ => format!("; first {}", in_frames(frames)),
+    };
+    format!("\nPath: {}{deadlines}{frames}.", path.join(" → "))
+}
+
+fn in_frames(frames: &[LinkFrame]) -> String {
+    let at = |LinkFrame { link, frame }: &LinkFrame| format!("{frame} over {link}");
+    let frames: Vec<String> = frames.iter().map(at).collect();
+    format!("frames: {}", frames.join(", "))
 }
 
 fn refusal(Refused { message, offer, .. }: &Refused, is_along_path: bool) -> String {
@@ -163,7 +173,9 @@ fn refusal(Refused { message, offer, .. }: &Refused, is_along_path: bool) -> Str
     let bucket =
         offer.bucket_bytes.map(|bucket| format!("a bucket of {}", quantity::size(bucket as f64)));
     let path = offer.path.as_ref().map(|path| format!("the path {}", path.join(",")));
-    let offers: Vec<String> = [deadline, rate, bucket, path].into_iter().flatten().collect();
+    let frames = (!offer.frames.is_empty()).then(|| in_frames(&offer.frames));
+    let offers: Vec<String> =
+        [deadline, rate, bucket, path, frames].into_iter().flatten().collect();
     let offer = match offers[..] {
         [] => String::new(),
         _ => format!("\nThis would fit: {}.", offers.join(", or ")),

@@ -97,12 +97,17 @@ impl FramedOutput {
         self.held.update(change);
     }
 
-    /// What is queued goes on in the queues of another output with the same frames.
-    pub(super) fn change(&mut self, now: Nanos, next: &mut FramedOutput, tell: Tell<'_>) {
+    /// Sends what is due in the frame that has begun: no other output could take it over.
+    pub(super) fn send_due(&mut self, now: Nanos, tell: Tell<'_>) {
         self.account(now, tell);
-        // Nothing can be put in a queue of a frame that has begun.
+        // What is dropped is still held, and goes on under the next output.
         let is_due = self.tdp.due(now, &mut |_, _| {}).is_some();
         self.is_met |= self.send_ahead(now, tell) && is_due;
+    }
+
+    /// What is queued and [not due](Self::send_due) goes on in the queues of another output with
+    /// the same frames.
+    pub(super) fn change(&mut self, now: Nanos, next: &mut FramedOutput, tell: Tell<'_>) {
         mem::swap(&mut self.tdp, &mut next.tdp);
         self.late = next.late;
         let dropped = &mut self.dropped;

@@ -56,6 +56,13 @@ impl Output {
         }
     }
 
+    /// Sends what cannot wait for another output to take over.
+    pub(super) fn send_due(&mut self, now: Nanos, tell: Tell<'_>) {
+        if let Output::Framed(framed) = self {
+            framed.send_due(now, tell);
+        }
+    }
+
     /// Changes everything that is queued, in that order.
     pub(super) fn update(&mut self, change: impl FnMut(&mut Waiting)) {
         match self {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
+use laxity::admit::tdp::{Flow, Reservation};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -10,11 +11,13 @@ use laxity_plan::classify::Conversation;
 use laxity_plan::model::{
     Arrival, BestEffortOrder, Class, Hop, Late, Network, SchedulerSpec, Source, TdpSpec,
 };
+use laxity_plan::tdp::Demand;
 use thiserror::Error;
 
 use super::output::Waiting;
 use super::regulators::Regulators;
 use super::renumbering::Renumbering;
+use super::ways::Ways;
 use super::{Outside, Router, introduce};
 use crate::classify::Sorter;
 use crate::gate;
@@ -60,7 +63,8 @@ impl Router {
     /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is
     /// held goes on when it was to, and what comes after is held behind it, to the new curves.
     /// Addresses that were learned stay known, inputs stay in step, and whatever is shaped stays
-    /// shaped.
+    /// shaped. At the edge a class with the same frames goes on with the first that it has not given
+    /// out.
     ///
     /// A packet whose class is there by name stays in it. Any other goes to the class that its
     /// headers have under the new plan, as best effort if that has an arrival curve, which the
@@ -68,19 +72,33 @@ impl Router {
     /// meters have counted.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
+        for port in 0..self.ports.len() {
+            self.with(port, outside, |output, tell| output.send_due(now, tell));
+        }
         mem::swap(&mut self.plan, &mut next.plan);
         mem::swap(&mut self.policer, &mut next.policer);
         mem::swap(&mut self.sorter, &mut next.sorter);
         mem::swap(&mut self.ways, &mut next.ways);
+        mem::swap(&mut self.edge, &mut next.edge);
         // The numbers of queued acknowledgements go on.
         self.acks = self.acks.take().filter(|_| next.acks.is_some()).or(next.acks.take());
         self.of_classes = vec![0; self.plan.classes.len()];
-        let Router { plan, policer, sorter, regulators, ports, of_classes, .. } = &mut *self;
+        let Router { plan, policer, sorter, regulators, ports, of_classes, ways, edge, .. } =
+            &mut *self;
         let numbers = Renumbering::new(&next.plan, plan);
         for [before, class] in numbers.stay() {
             let [last, meter] = numbers.meters([before, class]);
             if last == meter {
                 policer.go_on(class, &next.policer, before);
+            }
+            if let Some((edge, last)) = edge.as_mut().zip(next.edge.as_ref()) {
+                let contract = |ways: &Ways, class, port| ways.way(class, port)?.contract;
+                for port in 0..ports.len() {
+                    let both = contract(ways, class, port).zip(contract(&next.ways, before, port));
+                    if let Some((contract, at_last)) = both {
+                        edge.go_on(contract, last, at_last);
+                    }
+                }
             }
         }
         let mut held = Held { numbers: &numbers, plan, sorter, flows: HashMap::new(), of_classes };
@@ -164,14 +182,30 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
     are(!has_frames || on.network == other.network, Differs::Frames)
 }
 
-/// Whether a router may follow another plan on its own whose classes come and go. Frames that are
-/// reserved for one class may move those of others, so neither plan may have any.
+/// Whether a router may follow another plan on its own whose classes come and go. Those that stay
+/// keep their frames, which both plans have to say.
 ///
 /// # Errors
-/// The first difference that is not in the classes, or that there are frames.
+/// The first difference that is not in classes that come or go.
 pub fn agree_beside_classes(on: &Plan, other: &Plan) -> Result<(), Differs> {
     agree_on_links(on, other)?;
-    are(frames(on).or(frames(other)).is_none(), Differs::Frames)
+    are(frames(on) == frames(other), Differs::Frames)?;
+    let Some((before, next)) = on.framed_network().zip(other.framed_network()) else {
+        return Ok(());
+    };
+    are(on.network == other.network, Differs::Frames)?;
+    let (before, next) = (before.demand(), next.demand());
+    for [class, with] in Renumbering::new(on, other).stay() {
+        let given = |demand: &Demand, class: ClassId| -> Option<Vec<(Flow, Reservation)>> {
+            let stretches = &demand.stretches[demand.stretches_of(class)];
+            let given = stretches.iter();
+            given.map(|stretch| Some((stretch.flow.clone(), stretch.chosen.clone()?))).collect()
+        };
+        let given = [given(&before, class), given(&next, with)];
+        let is_same = given[0].is_some() && given[0] == given[1];
+        are(is_same, Differs::Reserved(on.classes[class.index()].name.clone()))?;
+    }
+    Ok(())
 }
 
 fn agree_on_links(on: &Plan, other: &Plan) -> Result<(), Differs> {

@@ -185,5 +185,8 @@ fn classes_come_and_go_where_nothing_else_does() {
     let slower = plan("kind = 'fifo'", "50mbit");
     assert_eq!(agree_beside_classes(&fifo, &slower), Err(Differs::Link));
     let frames = plan("kind = 'tdp', frame = '250us', frames = 8", "100mbit");
-    assert_eq!(agree_beside_classes(&frames, &frames), Err(Differs::Frames));
+    assert_eq!(agree_beside_classes(&frames, &fifo), Err(Differs::Frames));
+    let more = plan("kind = 'tdp', frame = '250us', frames = 9", "100mbit");
+    assert_eq!(agree_beside_classes(&frames, &more), Err(Differs::Frames));
+    assert_eq!(agree_beside_classes(&frames, &frames), Ok(()));
 }

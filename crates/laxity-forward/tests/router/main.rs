@@ -2,6 +2,7 @@
 
 mod cake;
 mod classes;
+mod framed_classes;
 mod late;
 mod network;
 mod plans;

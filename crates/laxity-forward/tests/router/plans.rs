@@ -10,13 +10,18 @@ use rand::RngExt;
 
 /// A plan that is admitted. All packets arrive at different times, for no two links are alike.
 pub(crate) fn draw(draw: &mut Generator) -> Plan {
+    Plan::parse(&draw_text(draw), "plan.toml", Path::new("")).expect("a plan")
+}
+
+/// The text of such a plan.
+pub(crate) fn draw_text(draw: &mut Generator) -> String {
     loop {
         let text = text(draw);
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan");
         let analysis = plan.network_plan().expect("a network").analysis();
         let framing = analysis.framing.as_ref().expect("frames");
         if !framing.bounds().is_empty() && framing.bounds().values().all(Result::is_ok) {
-            return plan;
+            return text;
         }
     }
 }

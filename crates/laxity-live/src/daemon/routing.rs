@@ -8,7 +8,7 @@ use laxity_linux::clock::tai_offset;
 use laxity_linux::frames::Backend;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_plan::Plan;
-use laxity_plan::model::{NodeId, SchedulerSpec};
+use laxity_plan::model::NodeId;
 use laxity_plan::reader::PlanReader;
 
 use super::{Daemon, FrameSockets, capture, desk, with_capture};
@@ -41,9 +41,6 @@ impl Daemon {
         sockets: FrameSockets,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
-        if self.reservations.is_some() && has_frames(&plan.plan) {
-            return Err(LiveError::FramedReservations);
-        }
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
         let options = packet::Options {
             frames: ROUTER_FRAMES,
@@ -101,10 +98,6 @@ impl Daemon {
         let supervisor = Supervisor::new(workers, task, links, keeper).with_board(board);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
-}
-
-fn has_frames(plan: &Plan) -> bool {
-    matches!(plan.scheduler, SchedulerSpec::Tdp(_))
 }
 
 /// What proves the plan of routers.

@@ -41,7 +41,7 @@ pub(crate) const ROOM: Room = Room {
         "clock-error",
         "assignment",
     ],
-    class_keys: &[&["gap", "dscp"], Room::SHARES],
+    class_keys: &[&["gap", "dscp", "frame-at"], Room::SHARES],
     read,
     check,
     is_held_to_promises: true,

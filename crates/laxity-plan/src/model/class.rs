@@ -28,6 +28,9 @@ pub struct Class {
     pub deadline: Option<Nanos>,
     /// The delay that packets are promised over single links of a network, in place of `deadline`.
     pub deadline_over: Box<[(LinkId, Nanos)]>,
+    /// The time frame of the period in which links of a network send the first packet, where the
+    /// plan says it.
+    pub frame_at: Box<[(LinkId, u32)]>,
     /// The delay that packets are promised over the whole of their path through a network.
     pub end_to_end: Option<Nanos>,
     /// Its side of the contract; always present when there is a deadline, but for networks.
@@ -73,6 +76,12 @@ impl Class {
     pub fn deadline_over(&self, link: LinkId) -> Option<Nanos> {
         let own = self.deadline_over.iter().find(|(over, _)| *over == link);
         own.map(|(_, deadline)| *deadline).or(self.deadline)
+    }
+
+    /// The time frame in which a link is to send the first packet of a period, if the plan says it.
+    pub fn frame_at(&self, link: LinkId) -> Option<u32> {
+        let at = self.frame_at.iter().find(|(at, _)| *at == link);
+        at.map(|(_, frame)| *frame)
     }
 
     /// Whether it is promised anything that time-driven priority reserves frames for.

@@ -11,7 +11,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Unexpected};
 use super::code_point::CodePoint;
 use super::curve::Curve;
 use super::form::{Form, schema};
-use super::lists::LinkTimes;
+use super::lists::{LinkFrames, LinkTimes};
 use super::queue::Queue;
 use super::scheduler::Scheduler;
 use super::stream::Loss;
@@ -40,6 +40,9 @@ table! {
         /// The delay that its packets are promised over single links, in place of `deadline`; in a
         /// network.
         pub deadline_over: Option<Box<At<LinkTimes>>>,
+        /// The time frame in which each link sends its first packet, counted from 0; under `tdp`.
+        /// Default those that are found.
+        pub frame_at: Option<Box<At<LinkFrames>>>,
         /// The delay that its packets are promised over the whole of their path; in a network.
         pub end_to_end: Option<Quantity<Nanos>>,
         /// Its side of the contract: the traffic that it may send.

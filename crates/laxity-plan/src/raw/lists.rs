@@ -11,7 +11,7 @@ use serde::de::{Deserialize, MapAccess, SeqAccess};
 
 use super::form::{Form, schema};
 use super::request::Request;
-use super::{At, Class, NetworkLink, Node, Quantity, Source, Table};
+use super::{At, Class, Count, NetworkLink, Node, Quantity, Source, Table};
 
 /// Values by name, in the order of the file.
 macro_rules! named {
@@ -44,6 +44,8 @@ named! {
     Nodes: Table<Node>, "tables `[node.NAME]`";
     /// Times by the names of links.
     LinkTimes: Quantity<Nanos>, "times by the names of links, such as { backbone = \"2ms\" }";
+    /// Time frames by the names of links.
+    LinkFrames: At<Count>, "time frames by the names of links, such as { backbone = 3 }";
 }
 
 /// `[[source]]` tables.
@@ -76,5 +78,6 @@ schema!(Classes, generator => <BTreeMap<String, Class>>::json_schema(generator))
 schema!(Links, generator => <BTreeMap<String, NetworkLink>>::json_schema(generator));
 schema!(Nodes, generator => <BTreeMap<String, Node>>::json_schema(generator));
 schema!(LinkTimes, generator => <BTreeMap<String, Quantity<Nanos>>>::json_schema(generator));
+schema!(LinkFrames, generator => <BTreeMap<String, Count>>::json_schema(generator));
 schema!(Sources, generator => <Vec<Source>>::json_schema(generator));
 schema!(Requests, generator => <Vec<Request>>::json_schema(generator));

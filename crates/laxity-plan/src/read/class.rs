@@ -10,7 +10,9 @@ use crate::aqm::queue;
 use crate::discipline::Kind;
 use crate::error::{Fault, Span, shown};
 use crate::model::{Arrival, Class, LinkId, LinkSpec, Network, Police, TokenBucket, Weight};
-use crate::raw::{self, Arrivals, At, MOST, Number, Quantity, Table, matching, positive, within};
+use crate::raw::{
+    self, Arrivals, At, Count, MOST, Number, Quantity, Table, matching, positive, within,
+};
 
 /// The longest name of a class, in characters.
 const LONGEST_NAME: usize = 64;
@@ -74,6 +76,7 @@ fn read(
         check_deadline(deadline, arrival.as_ref(), span, link, network.is_some())?;
     }
     let deadline_over = raw.deadline_over.as_deref().map(|at| deadline_over(at, context));
+    let frame_at = raw.frame_at.as_deref().map(|at| frame_at(at, context));
     let end_to_end = raw.end_to_end.as_ref().map(positive("end-to-end")).transpose()?;
     if let (Some(At { span, .. }), false) = (&raw.end_to_end, network.is_some()) {
         let help = "one link has one delay: write `deadline`";
@@ -99,6 +102,7 @@ fn read(
         curves,
         deadline,
         deadline_over: deadline_over.transpose()?.unwrap_or_default(),
+        frame_at: frame_at.transpose()?.unwrap_or_default(),
         end_to_end,
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
@@ -168,14 +172,41 @@ fn deadline_over(
         let help = "frames are reserved for whole paths: write `end-to-end`";
         return Err(Fault::at(&raw.span, "`deadline-over` means nothing under `tdp`").help(help));
     }
-    let over = |(At { value: name, span }, deadline): &(At<String>, Quantity<Nanos>)| {
-        let link = network.links.iter().position(|link| link.name == *name).ok_or_else(|| {
-            let message = format!("the plan has no link `{}`", shown(name));
-            Fault::at(span, message).help("it names links: `deadline-over = { LINK = \"2ms\" }`")
-        })?;
-        Ok((LinkId(link as u32), positive("deadline-over")(deadline)?))
+    let over = |(name, deadline): &(At<String>, Quantity<Nanos>)| {
+        let link = link(name, network, "deadline-over = { LINK = \"2ms\" }")?;
+        Ok((link, positive("deadline-over")(deadline)?))
     };
     raw.value.0.iter().map(over).collect()
+}
+
+/// The time frames in which links send the first packet of a class, by link.
+fn frame_at(
+    raw: &At<raw::LinkFrames>,
+    context: &Context<'_>,
+) -> Result<Box<[(LinkId, u32)]>, Fault> {
+    let Some(network) = context.network else {
+        let help = "frames are of the links of a network: leave it out";
+        return Err(Fault::at(&raw.span, "`frame-at` without a network").help(help));
+    };
+    let at = |(name, frame): &(At<String>, At<Count>)| {
+        let link = link(name, network, "frame-at = { LINK = 3 }")?;
+        let frame = u32::try_from(frame.value.0).unwrap_or(u32::MAX);
+        Ok((link, frame))
+    };
+    raw.value.0.iter().map(at).collect()
+}
+
+/// The link that a key of a class names.
+fn link(
+    At { value: name, span }: &At<String>,
+    network: &Network,
+    example: &str,
+) -> Result<LinkId, Fault> {
+    let link = network.links.iter().position(|link| link.name == *name).ok_or_else(|| {
+        let message = format!("the plan has no link `{}`", shown(name));
+        Fault::at(span, message).help(format!("it names links: `{example}`"))
+    })?;
+    Ok(LinkId(link as u32))
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Result<(), Fault> {
@@ -207,7 +238,7 @@ fn weight(At { value: Number(weight), span }: At<Number>) -> Result<Weight, Faul
     }
 }
 
-fn level(at: &At<raw::Count>) -> Result<u8, Fault> {
+fn level(at: &At<Count>) -> Result<u8, Fault> {
     let help = || "0 to 255 are accepted, and 0 goes first".into();
     Ok(within("level", at, 0..=u8::MAX.into(), help)? as u8)
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use crate::error::{Fault, Span, quoted_list};
 use crate::model::{Hop, Hops, LinkId, Network, NodeId};
+use crate::network::NetworkPlan;
 use crate::raw::MOST;
 
 /// The most links of a path, laps included.
@@ -51,7 +52,7 @@ impl<'a> Routes<'a> {
                 "nodes where they begin, times links, are at most {MOST_SEARCHED}"
             )));
         }
-        let (mut tree, mut hops) = (Tree::new(self.network), 0);
+        let (mut tree, mut hops) = (Tree::new(self.network, |_| true), 0);
         for (from, ends) in &self.asked {
             tree.grow(*from);
             for (to, at) in ends {
@@ -86,6 +87,20 @@ impl<'a> Routes<'a> {
                     .help(format!("from `{from}` they lead to {}", quoted_list(reached.map(name))))
             }
         }
+    }
+}
+
+impl NetworkPlan<'_> {
+    /// The shortest path from a node to another over links that are open: of the least propagation,
+    /// then of the fewest links. `None` if there is none.
+    pub fn shortest_path(
+        self,
+        [from, to]: [NodeId; 2],
+        is_open: impl Fn(Hop) -> bool,
+    ) -> Option<Vec<Hop>> {
+        let mut tree = Tree::new(self.network, is_open);
+        tree.grow(from);
+        tree.path(to).ok()
     }
 }
 
@@ -130,7 +145,9 @@ struct Label {
 const UNLABELLED: Label = Label { distance: Distance::MAX, before: None };
 
 impl<'a> Tree<'a> {
-    fn new(network: &'a Network) -> Self {
+    /// Of the links that are open.
+    fn new(network: &'a Network, is_open: impl Fn(Hop) -> bool) -> Self {
+        let open = || network.hops().filter(|hop| is_open(*hop));
         let count = network.nodes.len();
         let mut by_name: Vec<NodeId> = (0..count as u32).map(NodeId).collect();
         by_name.sort_unstable_by_key(|node| &network.nodes[node.index()].name);
@@ -139,7 +156,7 @@ impl<'a> Tree<'a> {
             ranks[node.index()] = rank;
         }
         let mut begins = vec![0u32; count + 1];
-        for hop in network.hops() {
+        for hop in open() {
             begins[network.between(hop)[0].index() + 1] += 1;
         }
         for node in 0..count {
@@ -147,7 +164,7 @@ impl<'a> Tree<'a> {
         }
         let none = Edge { hop: Hop { link: LinkId(0), backward: false }, to: NodeId(0), length: 0 };
         let (mut edges, mut ends) = (vec![none; 2 * network.links.len()], begins.clone());
-        for hop in network.hops() {
+        for hop in open() {
             let [from, to] = network.between(hop);
             let delay = network.links[hop.link.index()].delay.0;
             let end = &mut ends[from.index()];

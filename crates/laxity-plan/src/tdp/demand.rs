@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use laxity::admit::tdp::{self, Answer, Flow, Ledger, OutputId};
+use laxity::admit::tdp::{self, Answer, Flow, Ledger, OutputId, Reservation, ReservationError};
 use laxity::packet::ClassId;
 use laxity::police::{PacketLine, TokenBucket};
 use laxity::sched::tdp::{Contract, TdpSettings, capacity};
@@ -36,6 +36,8 @@ pub struct Stretch {
     pub hops: Range<usize>,
     /// What is asked for.
     pub flow: Flow,
+    /// The frames that the plan says itself.
+    pub chosen: Option<Reservation>,
 }
 
 /// The steps that the solver takes at most: seconds.
@@ -58,28 +60,62 @@ impl Demand {
         (0..self.outputs.len()).map(OutputId::from_index)
     }
 
-    /// Reserves frames, for as many stretches as it finds room for.
+    /// The numbers of the stretches of a class.
+    pub fn stretches_of(&self, class: ClassId) -> Range<usize> {
+        let first = |bound: ClassId| self.stretches.partition_point(|one| one.class < bound);
+        first(class)..first(ClassId(class.0 + 1))
+    }
+
+    /// Reserves the frames that the plan says itself, and then some for as many of the other
+    /// stretches as it finds room for.
     pub fn reserve(&self, spec: &TdpSpec) -> Reservations {
         let mut ledger = Ledger::new(spec.period(), &self.capacities);
-        let flows: Vec<_> = self.stretches.iter().map(|stretch| stretch.flow.clone()).collect();
-        if spec.assignment == Assignment::Quick {
-            let answers = ledger.reserve_all(&flows);
-            return Reservations { ledger, answers, most: None };
-        }
-        let found = laxity_exact::assign(spec.period(), &self.capacities, &flows, EFFORT);
-        for (flow, reservation) in flows.iter().zip(&found.reservations) {
-            if let Some(reservation) = reservation {
-                let reserved = ledger.reserve_as(flow, reservation);
-                debug_assert!(reserved.is_ok(), "the solver overfills a frame");
-            }
-        }
-        let answer = |(flow, reservation): (&Flow, Option<_>)| match reservation {
-            Some(reservation) => Ok(reservation),
-            None => ledger.reserve(flow),
-        };
-        let answers = flows.iter().zip(found.reservations).map(answer).collect();
-        Reservations { ledger, answers, most: Some(found.most) }
+        let chosen: Vec<Option<Answer>> =
+            self.stretches.iter().map(|stretch| stretch.reserve_chosen(&mut ledger)).collect();
+        let left = self.stretches.iter().zip(&chosen).filter(|(_, chosen)| chosen.is_none());
+        let flows: Vec<Flow> = left.map(|(stretch, _)| stretch.flow.clone()).collect();
+        let (found, most) = find(&mut ledger, spec, &flows);
+        let placed = chosen.iter().flatten().filter(|chosen| chosen.is_ok()).count();
+        let mut found = found.into_iter();
+        let answers = chosen.into_iter().flat_map(|chosen| chosen.or_else(|| found.next()));
+        Reservations { answers: answers.collect(), ledger, most: most.map(|most| most + placed) }
     }
+}
+
+impl Stretch {
+    /// Reserves the frames that the plan says, if it says any. Where one is full, what is left of
+    /// the others is not given to anyone else.
+    fn reserve_chosen(&self, ledger: &mut Ledger) -> Option<Answer> {
+        let Stretch { flow, chosen, .. } = self;
+        let chosen = chosen.as_ref()?;
+        Some(match ledger.reserve_as(flow, chosen) {
+            Ok(()) => Ok(chosen.clone()),
+            Err(full) => {
+                ledger.fill(flow, chosen);
+                Err(ReservationError { full: vec![full], certain: true })
+            }
+        })
+    }
+}
+
+/// Finds frames for flows. Returns how many can be given some at most, where that was asked.
+fn find(ledger: &mut Ledger, spec: &TdpSpec, flows: &[Flow]) -> (Vec<Answer>, Option<usize>) {
+    if spec.assignment == Assignment::Quick {
+        return (ledger.reserve_all(flows), None);
+    }
+    let found = laxity_exact::assign(ledger, flows, EFFORT);
+    for (flow, reservation) in flows.iter().zip(&found.reservations) {
+        if let Some(reservation) = reservation {
+            let reserved = ledger.reserve_as(flow, reservation);
+            debug_assert!(reserved.is_ok(), "the solver overfills a frame");
+        }
+    }
+    let answer = |(flow, reservation): (&Flow, Option<_>)| match reservation {
+        Some(reservation) => Ok(reservation),
+        None => ledger.reserve(flow),
+    };
+    let answers = flows.iter().zip(found.reservations).map(answer).collect();
+    (answers, Some(found.most))
 }
 
 impl FramedNetwork<'_> {
@@ -105,9 +141,13 @@ impl FramedNetwork<'_> {
                     spare: spec.spare,
                     propagation: 0,
                 };
-                let path = path[hops.clone()].iter().map(hop).collect();
-                let flow = Flow { path, packets, packet: self.plan.max_packet(class) };
-                stretches.push(Stretch { class: id, hops, flow });
+                let over = path[hops.clone()].iter().map(hop).collect();
+                let flow = Flow { path: over, packets, packet: self.plan.max_packet(class) };
+                let frames = path[hops.clone()].iter().map(|hop| class.frame_at(hop.link));
+                let frames: Option<Vec<u32>> = frames.collect();
+                let chosen =
+                    frames.and_then(|frames| flow.reservation_in(spec.period(), &frames).ok());
+                stretches.push(Stretch { class: id, hops, flow, chosen });
             }
         }
         let capacities = outputs.iter().map(capacity).collect();

@@ -3,6 +3,8 @@
 use laxity::admit::tdp::Answer;
 use laxity::packet::ClassId;
 
+use crate::model::LinkId;
+
 use super::{Demand, FramedNetwork, Reservations, Stretch};
 
 /// What is reserved in a network, and what follows from it.
@@ -24,11 +26,23 @@ impl<'a> Framing<'a> {
         Framing { framed, demand, reservations }
     }
 
+    /// The frame in which each link with frames sends the first packet of a class, as
+    /// [`Class::frame_at`](crate::model::Class::frame_at) has it. `None` if the class was refused
+    /// frames somewhere.
+    pub fn first_frames(&self, class: ClassId) -> Option<Vec<(LinkId, u32)>> {
+        let paths = self.framed.plan.class_paths();
+        let mut frames = Vec::new();
+        for (stretch, answer) in self.stretches(class) {
+            let links = paths[class.index()][stretch.hops.clone()].iter().map(|hop| hop.link);
+            frames.extend(links.zip(stretch.flow.first_frames(answer.as_ref().ok()?)));
+        }
+        Some(frames)
+    }
+
     /// The stretches of a class, with what they were given.
     pub fn stretches(&self, class: ClassId) -> impl Iterator<Item = (&Stretch, &Answer)> {
-        let stretches = &self.demand.stretches;
-        let first = stretches.partition_point(|stretch| stretch.class < class);
-        let both = stretches[first..].iter().zip(&self.reservations.answers[first..]);
-        both.take_while(move |(stretch, _)| stretch.class == class)
+        let numbers = self.demand.stretches_of(class);
+        let answers = &self.reservations.answers[numbers.clone()];
+        self.demand.stretches[numbers].iter().zip(answers)
     }
 }

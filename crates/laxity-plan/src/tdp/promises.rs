@@ -173,3 +173,40 @@ fn forwarding_delays_are_the_shortest_that_suffice() {
     let demand = self::framed(&plan).demand();
     assert_eq!(demand.capacities, [Bytes((100 - 10 - 2 * 5) * 100 / 8); 4]);
 }
+
+/// Two classes that share the outputs, in frames that have room for two packets.
+fn beside(voice: &str, more: &str, assignment: &str) -> String {
+    let source = "[[source]]\nclass = \"more\"\nmodel = \"constant\"\nrate = \"8mbit\"\n\
+                  packet = \"500b\"\npath = [\"host\", \"a\", \"b\", \"c\"]\n";
+    let both = format!("gap = \"500us\"\n{voice}\n[class.more]\ngap = \"100us\"\n{more}\n");
+    CHAIN
+        .replace("frames = 10", &format!("frames = 10\nassignment = \"{assignment}\""))
+        .replace("gap = \"500us\"\n", &both)
+        + source
+}
+
+#[test]
+fn frames_that_the_plan_says_are_kept_and_others_are_found_beside_them() {
+    for assignment in ["quick", "exact"] {
+        let frames = |voice: &str, more: &str| {
+            let plan = plan(&beside(voice, more, assignment));
+            let framing = Framing::new(framed(&plan));
+            [0, 1].map(|class| framing.first_frames(ClassId(class)))
+        };
+        let own = |frames: [u32; 2]| Some(vec![(LinkId(1), frames[0]), (LinkId(2), frames[1])]);
+        for start in 0..10 {
+            let end = (start + 3) % 10;
+            let chosen = format!("frame-at = {{ one = {start}, two = {end} }}");
+            let [voice, more] = frames(&chosen, "");
+            assert_eq!(voice, own([start, end]));
+            assert!(more.is_some());
+        }
+        // Three packets fit into no frame; a class that finds its own full gets no others.
+        let third = "count = 2\nframe-at = { one = 0, two = 3 }";
+        let [voice, more] = frames("frame-at = { one = 5, two = 8 }", third);
+        assert_eq!((voice, more), (own([5, 8]), None));
+        // What it may not have is not given to anyone else.
+        let [voice, more] = frames("", &third.replace("count = 2", "count = 3"));
+        assert_eq!((voice, more), (None, None));
+    }
+}

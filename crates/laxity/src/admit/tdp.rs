@@ -20,6 +20,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use num_integer::gcd;
+
 use crate::sched::tdp::{CommonTime, Slots};
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -115,6 +117,50 @@ impl Flow {
         let packet = u128::from(packet.0.max(1)) * u128::from(NANOBITS_PER_BYTE);
         let packets = (length * u128::from(rate.0)).div_ceil(packet);
         u32::try_from(packets.max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// After how many frames of a period the pattern of its packets repeats.
+    pub fn repeat(&self, period: u32) -> u32 {
+        period / gcd(period, self.packets)
+    }
+
+    /// The frame of the period in which each output sends the packet that is the first of a period
+    /// at the first output.
+    pub fn first_frames<'a>(
+        &'a self,
+        Reservation { slots, delays }: &'a Reservation,
+    ) -> impl Iterator<Item = u32> + 'a {
+        let mut frame = u64::from(slots.start);
+        self.path.iter().zip(delays).enumerate().map(move |(place, (hop, &delay))| {
+            if place > 0 {
+                frame += u64::from(delay) + u64::from(hop.propagation);
+            }
+            (frame % u64::from(slots.period)) as u32
+        })
+    }
+
+    /// The reservation that has these [first frames](Self::first_frames), one for each hop of the
+    /// path.
+    ///
+    /// # Errors
+    /// The first hop that would wait longer than its `spare` allows, by its position on the path.
+    ///
+    /// # Panics
+    /// If there are fewer frames than hops.
+    pub fn reservation_in(&self, period: u32, frames: &[u32]) -> Result<Reservation, usize> {
+        let repeat = u64::from(self.repeat(period));
+        let mut delays = alloc::vec![0; self.path.len()];
+        for (place, hop) in self.path.iter().enumerate().skip(1) {
+            let [before, frame] = [frames[place - 1], frames[place]].map(u64::from);
+            let soonest = (before + u64::from(hop.delay) + u64::from(hop.propagation)) % repeat;
+            let extra = ((frame + repeat - soonest) % repeat) as u32;
+            if extra > hop.spare {
+                return Err(place);
+            }
+            delays[place] = hop.delay + extra;
+        }
+        let slots = Slots { start: frames[0] % period, packets: self.packets, period };
+        Ok(Reservation { slots, delays })
     }
 
     /// The frames from the one in which the first output sends a packet to that in which the last

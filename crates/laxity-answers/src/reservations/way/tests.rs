@@ -204,3 +204,195 @@ proptest! {
         prop_assert!(is_empty || check(&text), "{text}");
     }
 }
+
+/// A ring of four links of two ways, in frames of 250 bytes, ten to a cycle.
+const FRAMED: &str = "version = 1
+link = { rate = '10mbit', max-packet = '100b' }
+scheduler = { kind = 'tdp', frame = '200us', frames = 10, spare = 1 }
+[class.own]
+gap = '500us'
+arrival = { bucket = '100b', rate = '1600kbit', packet = '100b' }
+[class.rest]
+[network]
+ab = { between = ['a', 'b'] }
+bd = { between = ['b', 'd'] }
+ac = { between = ['a', 'c'] }
+cd = { between = ['c', 'd'] }
+[[source]]
+class = 'own'
+model = 'constant'
+rate = '1600kbit'
+packet = '100b'
+path = ['a', 'b', 'd']
+";
+
+fn framed_keys(gap: u64, more: &str) -> String {
+    format!(
+        "gap = '{gap}us'\n{more}\n\
+         arrival = {{ bucket = '100b', rate = '{}bit', packet = '100b' }}\n",
+        800_000_000u64.div_ceil(gap)
+    )
+}
+
+/// The frames of all classes under a plan, by name.
+fn frames(plan: &Plan) -> Vec<(String, Vec<(laxity_plan::model::LinkId, u32)>)> {
+    let framing = laxity_plan::tdp::Framing::new(plan.framed_network().unwrap());
+    let leaves = plan.leaves().filter(|(_, class)| class.wants_frames());
+    leaves.map(|(id, class)| (class.name.clone(), framing.first_frames(id).unwrap())).collect()
+}
+
+#[test]
+fn newcomers_get_frames_and_move_nobody() {
+    let mut book = Book::new(FRAMED, "plan.toml", Path::new("")).unwrap();
+    let (plan, _) = book.plan(Nanos(0)).unwrap();
+    let own = frames(&plan);
+    let alone = Plan::parse(FRAMED, "plan.toml", Path::new("")).unwrap();
+    assert_eq!(frames(&alone), own);
+    let granted = request(&mut book, "call", &framed_keys(1000, ""), &["a", "d"]).unwrap();
+    // The ends alone: of two paths of two links the first by name.
+    assert_eq!(granted.path, ["a", "b", "d"]);
+    let (plan, text) = book.plan(Nanos(0)).unwrap();
+    assert!(check(&text));
+    let now = frames(&plan);
+    assert_eq!(now[1..], own[..]);
+    let told: Vec<_> = granted.frames.iter().map(|at| (&*at.link, at.frame)).collect();
+    let [(_, first), (_, second)] = now[0].1[..] else { panic!("{now:?}") };
+    assert_eq!(told, [("ab", first), ("bd", second)]);
+    // Its frames are felt until its last packet has come.
+    book.release(Nanos(MS), "call").unwrap();
+    let free = book.next_change(Nanos(MS)).unwrap();
+    let framing = plan.network_plan().unwrap().analysis().framing.unwrap();
+    let longest = framing.bounds().into_values().map(|bound| bound.unwrap().delay()).max().unwrap();
+    assert_eq!(free, Nanos(MS) + longest);
+}
+
+#[test]
+fn full_frames_are_refused_with_what_would_fit() {
+    let mut book = Book::new(FRAMED, "plan.toml", Path::new("")).unwrap();
+    // A packet in two of each frame's places is of the plan's own class in four frames of ten.
+    for number in 0..2 {
+        request(&mut book, &format!("call{number}"), &framed_keys(400, ""), &["a", "b", "d"])
+            .unwrap();
+    }
+    let refuse =
+        |book: &mut Book, keys: &str, path: &[&str]| match request(book, "more", keys, path) {
+            Err(RequestError::NoRoom(refused)) => refused,
+            other => panic!("{other:?}"),
+        };
+    let refused = refuse(&mut book, &framed_keys(400, ""), &["a", "b", "d"]);
+    assert!(matches!(refused.reasons[0].finding, Finding::Unbounded { .. }), "{refused:?}");
+    assert_eq!(refused.reasons[0].class.as_deref(), Some("more"));
+    assert_eq!(refused.offer.path.as_deref(), Some(&["a", "c", "d"].map(String::from)[..]));
+    let granted = request(&mut book, "around", &framed_keys(400, ""), &["a", "c", "d"]).unwrap();
+    let mine = granted.frames.iter().map(|at| format!("{} = {}", at.link, at.frame));
+    let mine = format!("frame-at = {{ {} }}", mine.collect::<Vec<_>>().join(", "));
+    // Who asks for frames of others is offered its own: two packets fit into one.
+    request(&mut book, "beside", &framed_keys(2000, &mine), &["a", "c", "d"]).unwrap();
+    let refused = refuse(&mut book, &framed_keys(2000, &mine), &["a", "c", "d"]);
+    let offered = refused.offer.frames.iter().map(|at| format!("{} = {}", at.link, at.frame));
+    let offered = format!("frame-at = {{ {} }}", offered.collect::<Vec<_>>().join(", "));
+    assert_ne!(offered, mine);
+    let granted =
+        request(&mut book, "more", &framed_keys(2000, &offered), &["a", "c", "d"]).unwrap();
+    assert_eq!(granted.frames, refused.offer.frames);
+}
+
+/// Another plan in which a class takes what was promised gets other frames for it, and what was
+/// promised stays where it is.
+#[test]
+fn another_plan_goes_around_what_is_promised() {
+    let mut book = Book::new(FRAMED, "plan.toml", Path::new("")).unwrap();
+    let (_, first) = {
+        let (plan, _) = book.plan(Nanos(0)).unwrap();
+        frames(&plan)[0].1[0]
+    };
+    // Beside it, and in the way of as many packets again.
+    let at =
+        |first: u32| format!("frame-at = {{ ab = {}, bd = {} }}", first % 10, (first + 2) % 10);
+    let twice = FRAMED.replace("gap = '500us'", "gap = '500us'\ncount = 2");
+    let alone = Plan::parse(&twice, "plan.toml", Path::new("")).unwrap();
+    let taken = frames(&alone)[0].1[0].1;
+    request(&mut book, "call", &framed_keys(2000, &at(taken)), &["a", "b", "d"]).unwrap();
+    let called = |book: &Book| {
+        let (plan, text) = book.plan(Nanos(0)).unwrap();
+        assert!(check(&text));
+        frames(&plan)
+    };
+    let before = called(&book);
+    assert_eq!(before[1].1[0].1, first);
+    book.change_plan(Nanos(0), &twice).unwrap();
+    let after = called(&book);
+    assert_eq!(before[0], after[0]);
+    // As well after a start, from what was noted.
+    let booked: Vec<Request> = book
+        .reservations()
+        .map(|(name, booking)| Request {
+            name: name.clone(),
+            keys: booking.contract().keys().clone(),
+            path: booking.contract().path().to_vec(),
+            period: NOW,
+            commit_by: None,
+        })
+        .collect();
+    let mut again = Book::new(&twice, "plan.toml", Path::new("")).unwrap();
+    again.restore(Nanos(0), booked).unwrap();
+    assert_eq!(called(&again), after);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 30, ..ProptestConfig::default() })]
+
+    /// Whatever comes and goes in time frames, every plan is admitted, a class that stays keeps its
+    /// frames, and what is refused has no room where the whole plan is tested with all others in
+    /// their frames.
+    #[test]
+    fn frames_stay_where_they_are(
+        steps in prop::collection::vec((0..4u64, 300..3000u64, 0..3usize, 0..3 * MS), 1..25),
+        exact: bool,
+    ) {
+        let paths: [&[&str]; 3] = [&["a", "b", "d"], &["a", "c", "d"], &["b", "d", "c"]];
+        let text = match exact {
+            true => FRAMED.replace("spare = 1", "spare = 1, assignment = 'exact'"),
+            false => FRAMED.to_string(),
+        };
+        let mut book = Book::new(&text, "plan.toml", Path::new("")).unwrap();
+        let mut last = frames(&book.plan(Nanos(0)).unwrap().0);
+        let mut now = Nanos(0);
+        for (number, (what, gap, path, wait)) in steps.into_iter().enumerate() {
+            now = now + Nanos(wait);
+            book.expire(now);
+            let names: Vec<String> = book.reservations().map(|(name, _)| name.clone()).collect();
+            if what == 0 && !names.is_empty() {
+                // One that leaves is there no more to be released.
+                let _: Result<(), RequestError> = book.release(now, &names[number % names.len()]);
+            } else {
+                let path: Vec<String> = paths[path].iter().map(|node| (*node).to_string()).collect();
+                let (name, keys) = (format!("n{number}"), framed_keys(gap, ""));
+                let with = Request {
+                    name, keys: keys.parse().unwrap(), path, period: NOW, commit_by: None,
+                };
+                let (_, before) = book.plan(now).unwrap();
+                let whole = format!("[class.whole]\n{keys}[class.own]");
+                let source = format!(
+                    "[[source]]\nclass = 'whole'\nmodel = 'greedy'\npacket = '100b'\nburst = '1s'\n\
+                     spacing = '0s'\npath = {:?}\n", with.path
+                );
+                let whole = before.replacen("[class.own]", &whole, 1) + &source;
+                let is_granted = match book.request(now, with) {
+                    Ok(_) => true,
+                    Err(RequestError::NoRoom(_)) => false,
+                    Err(other) => return Err(TestCaseError::fail(other.to_string())),
+                };
+                prop_assert_eq!(is_granted, check(&whole), "{}", whole);
+            }
+            let (plan, text) = book.plan(now).unwrap();
+            prop_assert!(check(&text), "{text}");
+            let next = frames(&plan);
+            for (name, frames) in &next {
+                let before = last.iter().find(|(other, _)| other == name);
+                prop_assert!(before.is_none_or(|(_, before)| before == frames), "{name}");
+            }
+            last = next;
+        }
+    }
+}

@@ -287,3 +287,48 @@ fn reservations_that_are_too_many() {
     assert!(error.message().ends_with("frames of links to be reserved"), "{error}");
     assert!(error.help().unwrap().contains("10 million packets"));
 }
+
+#[test]
+fn frames_that_the_plan_says_go_with_the_path() {
+    let single = RING.replace("laps = 5\n", "").replace("frames = 60", "frames = 60\nspare = 1");
+    let with = |frames: &str| {
+        parse(&single.replace("gap = \"20ms\"", &format!("gap = \"20ms\"\nframe-at = {frames}")))
+    };
+    let plan = with("{ ab = 7, bc = 9, ca = 12 }").unwrap();
+    let voice = &plan.classes[0];
+    assert_eq!([0, 1, 2].map(|link| voice.frame_at(LinkId(link))), [7, 9, 12].map(Some));
+    for (frames, message, help) in [
+        ("{ ab = 7, bc = 9 }", "`frame-at` says no frame for link `ca`", "name every link"),
+        ("{ ab = 60, bc = 9, ca = 12 }", "frame 60 of link `ab`", "0 to 59"),
+        (
+            "{ ab = 7, bc = 8, ca = 12 }",
+            "link `bc` cannot send in frame 8 what `ab` sends in frame 7",
+            "its forwarding delay says frame 9, or up to 1 later",
+        ),
+        (
+            "{ ab = 58, bc = 2, ca = 4 }",
+            "link `bc` cannot send in frame 2 what `ab` sends in frame 58",
+            "its forwarding delay says frame 0, or up to 1 later",
+        ),
+    ] {
+        let error = with(frames).unwrap_err();
+        assert_eq!(error.message(), message);
+        assert_eq!(&error.text()[error.span().unwrap()], frames);
+        assert!(error.help().unwrap().contains(help), "{error}");
+    }
+    let unknown = with("{ ax = 7 }").unwrap_err();
+    assert_eq!(unknown.message(), "the plan has no link `ax`");
+    // Laps pass every link several times.
+    let frames = "{ ab = 7, bc = 9, ca = 11 }";
+    let new = format!("gap = \"20ms\"\nframe-at = {frames}");
+    let help = "leave `frame-at` out";
+    let message = "the path of the class passes link `ab` more than once";
+    refused("gap = \"20ms\"", &new, frames, message, help);
+    let message = "`frame-at` of a class that is promised no frames";
+    refused("[class.data]", &format!("[class.data]\nframe-at = {frames}"), frames, message, help);
+    let short = single.replace("path = [\"a\", \"b\", \"c\", \"a\"]", "path = [\"a\", \"b\"]");
+    let error = parse(&short.replace("gap =", &format!("frame-at = {frames}\ngap ="))).unwrap_err();
+    assert_eq!(error.message(), "no packet of the class is sent in a frame over link `bc`");
+    let link = "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\n[class.a]\nframe-at = { x = 1 }\n";
+    assert_eq!(parse(link).unwrap_err().message(), "`frame-at` means nothing under `fifo`");
+}

@@ -15,6 +15,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         curves: Default::default(),
         deadline: None,
         deadline_over: Box::default(),
+        frame_at: Box::default(),
         end_to_end: None,
         arrival: None,
         weight: Weight::ONE,

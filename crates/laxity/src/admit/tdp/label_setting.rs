@@ -86,7 +86,7 @@ pub(super) struct LabelSetting<'a> {
 impl<'a> LabelSetting<'a> {
     pub(super) fn new(ledger: &'a Ledger, flow: &'a Flow) -> Self {
         assert!(!flow.path.is_empty(), "a flow has no path");
-        let pattern = Pattern::new(ledger.period, flow.packets);
+        let pattern = Pattern::new(ledger.period(), flow.packets);
         let mut later = BTreeSet::new();
         let again = flow.path.iter().rev().map(|hop| !later.insert(hop.output));
         let mut again: Vec<bool> = again.collect();
@@ -216,7 +216,7 @@ impl<'a> LabelSetting<'a> {
     }
 
     fn reservation(&self, labels: &[Label], last: usize) -> Reservation {
-        let (packets, period) = (self.flow.packets, self.ledger.period);
+        let (packets, period) = (self.flow.packets, self.ledger.period());
         let slots = Slots { start: labels[last].start, packets, period };
         let mut delays = alloc::vec![0; self.flow.path.len()];
         let mut at = last;

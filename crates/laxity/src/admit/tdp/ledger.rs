@@ -10,7 +10,7 @@ use crate::units::Bytes;
 /// The bytes reserved in every frame of every output.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    pub(super) period: u32,
+    period: u32,
     capacities: Vec<u64>,
     /// By output and frame of the period.
     reserved: Vec<u64>,
@@ -31,6 +31,21 @@ impl Ledger {
         }
     }
 
+    /// The frames after which reservations repeat.
+    pub fn period(&self) -> u32 {
+        self.period
+    }
+
+    /// All outputs.
+    pub fn outputs(&self) -> impl Iterator<Item = OutputId> {
+        (0..self.capacities.len()).map(OutputId::from_index)
+    }
+
+    /// Whether nothing is reserved.
+    pub fn is_empty(&self) -> bool {
+        self.reserved.iter().all(|bytes| *bytes == 0)
+    }
+
     /// Bytes reserved in a frame of the period, at an output.
     pub fn reserved(&self, output: OutputId, frame: u32) -> Bytes {
         Bytes(self.reserved[self.cell(output, frame)])
@@ -39,6 +54,11 @@ impl Ledger {
     /// Bytes that can be reserved in a frame, at an output.
     pub fn capacity(&self, output: OutputId) -> Bytes {
         Bytes(self.capacities[output.index()])
+    }
+
+    /// Bytes that can still be reserved in a frame of the period, at an output.
+    pub fn room(&self, output: OutputId, frame: u32) -> Bytes {
+        Bytes(self.capacity(output).0 - self.reserved(output, frame).0)
     }
 
     /// Adds a reservation that was chosen elsewhere. Its delays are taken as they are.
@@ -64,6 +84,19 @@ impl Ledger {
             self.reserved[cell] += more as u64;
         }
         Ok(())
+    }
+
+    /// Takes what a reservation needs, or what is left where that is less: no other flow gets room
+    /// there.
+    ///
+    /// # Panics
+    /// As [`reserve_as`](Self::reserve_as).
+    pub fn fill(&mut self, flow: &Flow, reservation: &Reservation) {
+        for (output, frame, packets) in self.uses(flow, reservation) {
+            let more = flow.packet.0.saturating_mul(packets).min(self.room(output, frame).0);
+            let cell = self.cell(output, frame);
+            self.reserved[cell] += more;
+        }
     }
 
     /// Removes the reservation of a flow.
@@ -124,12 +157,8 @@ impl Ledger {
         assert_eq!(delays.len(), flow.path.len());
         let pattern = Pattern::new(self.period, flow.packets);
         let mut uses = Vec::new();
-        let mut first = u64::from(slots.start);
-        for (place, (hop, &delay)) in flow.path.iter().zip(delays).enumerate() {
-            if place > 0 {
-                first += u64::from(delay) + u64::from(hop.propagation);
-            }
-            let frames = pattern.frames((first % u64::from(self.period)) as u32);
+        for (hop, first) in flow.path.iter().zip(flow.first_frames(reservation)) {
+            let frames = pattern.frames(first);
             uses.extend(frames.map(|(frame, packets)| (hop.output, frame, packets)));
         }
         uses

@@ -95,6 +95,12 @@ impl Flow {
         })
     }
 
+    /// What it may send.
+    fn contract(&self) -> (u32, NonZeroU32, u32, u32, u32) {
+        let Flow { start, packets, gap, gap_parts, longest, .. } = *self;
+        (start, packets, gap, gap_parts, longest)
+    }
+
     /// Goes to the first slot that is in this frame or later.
     #[cold]
     fn skip_to(&mut self, frame: u64) {
@@ -135,6 +141,18 @@ impl Edge {
         };
         let flows = (0..).map(ClassId).zip(contracts).map(flow).collect::<Result<_, _>>()?;
         Ok(Edge { time, ahead: ahead.into(), flows })
+    }
+
+    /// Goes on where another edge is with a flow that has the same contract there: no packet gets a
+    /// frame that another one got.
+    pub fn go_on(&mut self, contract: ContractId, other: &Edge, at_other: ContractId) {
+        let other = other.flows.get(at_other.index()).copied().flatten();
+        let own = self.flows.get_mut(contract.index()).and_then(Option::as_mut);
+        if let (Some(own), Some(other)) = (own, other)
+            && own.contract() == other.contract()
+        {
+            *own = other;
+        }
     }
 
     /// The frame of a packet that arrives now; `None` for best effort, as which all of a class

@@ -254,3 +254,44 @@ proptest! {
         prop_assert_eq!(told, verified.is_ok());
     }
 }
+
+proptest! {
+    /// A choice is told by the frames in which the outputs send the first packet. Whatever gives
+    /// them again uses the same frames.
+    #[test]
+    fn a_reservation_is_told_by_its_first_frames((period, _, flows) in networks(8, 4, 3)) {
+        for flow in &flows {
+            for choice in choices(period, flow).iter().take(200) {
+                let frames: Vec<u32> = flow.first_frames(choice).collect();
+                let again = flow.reservation_in(period, &frames).expect("it may wait so long");
+                prop_assert_eq!(
+                    sums(period, [(flow, choice)]),
+                    sums(period, [(flow, &again)])
+                );
+                prop_assert!(again.delays.iter().zip(&choice.delays).all(|(one, other)| one <= other));
+                let repeat = flow.repeat(period);
+                for (one, other) in flow.first_frames(&again).zip(frames) {
+                    prop_assert_eq!(one % repeat, other % repeat);
+                }
+            }
+        }
+    }
+
+    /// What is filled has no room left for anybody, and nothing more is taken than there is.
+    #[test]
+    fn filled_frames_are_full((period, capacities, flows) in networks(8, 4, 0)) {
+        let mut ledger = Ledger::new(period, &capacities);
+        for flow in &flows {
+            let choice = &choices(period, flow)[0];
+            let used = sums(period, [(flow, choice)]);
+            let rooms = |ledger: &Ledger| -> Vec<u64> {
+                used.keys().map(|(output, frame)| ledger.room(*output, *frame).0).collect()
+            };
+            let before = rooms(&ledger);
+            ledger.fill(flow, choice);
+            for ((room, before), more) in rooms(&ledger).iter().zip(before).zip(used.values()) {
+                prop_assert_eq!(*room, before.saturating_sub(*more));
+            }
+        }
+    }
+}
