@@ -39,6 +39,8 @@ class NoRoomError(LaxityError):
     """The largest size of the slowest token bucket that would, in bytes."""
     path: list[str] | None
     """In a network, the nodes of another path that would."""
+    frames: dict[str, int]
+    """Other time frames on its path than those that it asks for, by link; empty where it asks for none."""
 
 class Plan:
     text: str

@@ -33,6 +33,8 @@ class Granted:
     """In a network, the nodes of its path."""
     over: Mapping[str, int] = field(default_factory=dict)
     """The deadlines over the links of its path, by link; empty where it has one for all."""
+    frames: Mapping[str, int] = field(default_factory=dict)
+    """Under ``tdp``, the time frame in which each link of its path sends the first packet of a period."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,8 @@ def _granted(answer: str) -> Granted:
     granted = json.loads(answer)
     path = tuple(granted.get("path", ()))
     over = {one["link"]: one["deadline_ns"] for one in granted.get("deadlines", ())}
-    return Granted(granted["name"], granted["bound_ns"], granted["from_ns"], granted["until_ns"], path, over)
+    frames = {one["link"]: one["frame"] for one in granted.get("frames", ())}
+    return Granted(granted["name"], granted["bound_ns"], granted["from_ns"], granted["until_ns"], path, over, frames)
 
 
 def _keys(contract: Mapping[str, Any]) -> str:

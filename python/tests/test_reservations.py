@@ -171,7 +171,45 @@ def test_a_delay_is_split_over_a_path():
     assert plan.run(duration="2s").kept
 
 
-@pytest.mark.parametrize("path", [[], ["a"], ["a", "x"], ["b", "c"]])
+def test_time_frames_are_kept():
+    ends = {"ab": ["a", "b"], "bd": ["b", "d"], "ac": ["a", "c"], "cd": ["c", "d"]}
+    plan = lx.Plan(
+        link={"rate": "10mbit", "max-packet": "100b"},
+        scheduler={"kind": "tdp", "frame": "200us", "frames": 10},
+        network={name: {"between": between} for name, between in ends.items()},
+        classes={"rest": {}},
+    )
+    book = lx.Book(plan)
+
+    def call(gap, **more):
+        rate = f"{800_000 // gap}kbit"
+        return {"gap": f"{gap}us", "arrival": {"bucket": "100b", "rate": rate, "packet": "100b"}, **more}
+
+    path = ["a", "b", "d"]
+    first = book.admit("first", call(2000), path=["a", "d"])
+    assert (first.path, set(first.frames)) == (tuple(path), {"ab", "bd"})
+    taken = dict(first.frames)
+    book.admit("second", call(2000, **{"frame-at": taken}), path=path)
+    with pytest.raises(lx.NoRoomError) as refused:
+        book.admit("third", call(2000, **{"frame-at": taken}), path=path)
+    offered = refused.value.frames
+    assert offered and offered != taken
+    assert book.admit("third", call(2000, **{"frame-at": offered}), path=path).frames == offered
+    assert f"frame-at = {{ ab = {taken['ab']}, bd = {taken['bd']} }}" in book.plan().text
+    for number in range(2):
+        book.admit(f"large{number}", call(400), path=path)
+    with pytest.raises(lx.NoRoomError) as refused:
+        book.admit("large", call(400), path=path)
+    assert (refused.value.path, refused.value.frames) == (["a", "c", "d"], {})
+    assert book.plan().run(duration="1s").kept
+
+
+@pytest.mark.parametrize("path", [[], ["a"], ["a", "x"], ["a", "b", "c"]])
 def test_what_is_no_path_is_refused(path):
     with pytest.raises(lx.LaxityError, match=r"path|node|link"):
         lx.Book(ring("fifo")).admit("film", film("20ms", "1mbit"), path=path)
+
+
+def test_two_ends_get_the_shortest_path_under_every_discipline():
+    granted = lx.Book(ring("fifo")).admit("film", film("20ms", "1mbit"), path=["b", "c"])
+    assert granted.path == ("b", "a", "c")

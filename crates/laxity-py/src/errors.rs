@@ -1,5 +1,7 @@
 //! Errors of Laxity as exceptions.
 
+use std::collections::BTreeMap;
+
 use arrow_schema::ArrowError;
 use laxity::units::UnitError;
 use laxity_answers::reservations::{NoRoom, RequestError};
@@ -92,7 +94,9 @@ impl From<RequestError> for Error {
             value.setattr(intern!(py, "deadline"), offer.deadline_ns)?;
             value.setattr(intern!(py, "rate"), offer.rate_bps)?;
             value.setattr(intern!(py, "bucket"), offer.bucket_bytes)?;
-            value.setattr(intern!(py, "path"), offer.path)
+            value.setattr(intern!(py, "path"), offer.path)?;
+            let frames = offer.frames.into_iter().map(|at| (at.link, at.frame));
+            value.setattr(intern!(py, "frames"), frames.collect::<BTreeMap<_, _>>())
         });
         Error(attributes.err().unwrap_or(raised))
     }

@@ -229,13 +229,52 @@ fn the_answer_is_that_of_the_test_of_the_whole_plan() {
     routers.end();
 }
 
+/// A newcomer gets frames beside those of the plan, the calls of both are in theirs, and it has
+/// the same ones after a start.
 #[test]
-fn time_frames_take_none() {
+fn time_frames_are_reserved_while_others_keep_theirs() {
     let folder = Folder::with_plan(FRAMED);
-    let ports = ["--port", "r1:a=lo", "--port", "r1:c=lo", "--port", "r1:r2=lo"];
-    let refused = folder
-        .laxity(&[&["live", "plan.toml"], &ports[..], &["--reservations", "promised"]].concat());
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("time frames"), "{}", refused.stderr);
-    assert!(!folder.path("promised").exists());
+    let Some(routers) = start(&folder) else { return };
+    routers.pass(0, 1, 6001, 1);
+    let call = ["--match", "udp dport 5001", "--bucket", "150b", "--rate", "600kbit"];
+    let more = ["--packet", "150b", "--path", "a,r1,r2,b", "--end-to-end", "60ms"];
+    let reserve = |name: &str| ask(&folder, &[&["reserve", name], &call[..], &more].concat());
+    let granted = reserve("more").printed(0);
+    assert!(granted.contains("Path: a → r1 → r2 → b; first frames: "), "{granted}");
+    let senders = [5000, 5001].map(|port| routers.sockets(0, 1, port));
+    let (flood, _sink, sink) = routers.sockets(2, 1, 7000);
+    let late = lateness_during(|| {
+        for _ in 0..200 {
+            for (sender, _, to) in &senders {
+                sender.send_to(&[7; 100], *to).unwrap();
+            }
+            flood.send_to(&[7; 1400], sink).unwrap();
+            thread::sleep(Duration::from_millis(3));
+        }
+    });
+    for (_, receiver, _) in &senders {
+        receiver.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        (0..200).for_each(|_| drop(uninterrupted(|| receiver.recv(&mut [0; 300])).unwrap()));
+    }
+    let measured = status(&folder);
+    for name in ["call", "more"] {
+        let class = class(&measured, name).unwrap();
+        let longest = Duration::from_nanos(class["delay_ns"]["max"].as_u64().unwrap());
+        assert_eq!(class["sent"].as_u64(), Some(200), "{measured}");
+        assert!(longest <= PROMISED + 2 * late, "{longest:?}, {late:?} late: {measured}");
+    }
+    drop(senders);
+    let before = ask(&folder, &["reservations", "--json"]).json(0);
+    assert!(before["reservations"][0]["keys"].as_str().unwrap().contains("frame-at"), "{before}");
+    // A plan of this host alone may change beside what is reserved.
+    std::fs::write(folder.path("plan.toml"), format!("title = 'x'\n{FRAMED}")).unwrap();
+    assert_eq!(ask(&folder, &["reload"]).code, Some(0));
+    routers.end();
+    let Some(routers) = start(&folder) else { return };
+    let after = ask(&folder, &["reservations", "--json"]).json(0);
+    assert_eq!(before["reservations"], after["reservations"]);
+    ask(&folder, &["release", "more"]).printed(0);
+    leaves(&folder, "more");
+    assert!(reserve("more").printed(0).contains("is granted"));
+    routers.end();
 }
