@@ -98,6 +98,8 @@ Class = TypedDict(
         "dscp": int | str,
         # The delay that its packets are promised over the whole of their path; in a network.
         "end-to-end": Time,
+        # The time frame in which each link sends its first packet, counted from 0; under `tdp`. Default those that are found. For `tdp`.
+        "frame-at": Mapping[str, int],
         # The time between the deadlines of two packets of a stream; with `loss` under any discipline. For `priority`, `edf`, `dwcs`, `tdp`.
         "gap": Time,
         # What becomes of late packets; needs `gap` or `deadline`. Default drop with `loss`, send without. For `dwcs`.

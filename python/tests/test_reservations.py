@@ -196,10 +196,9 @@ def test_time_frames_are_kept():
     assert offered and offered != taken
     assert book.admit("third", call(2000, **{"frame-at": offered}), path=path).frames == offered
     assert f"frame-at = {{ ab = {taken['ab']}, bd = {taken['bd']} }}" in book.plan().text
-    for number in range(2):
-        book.admit(f"large{number}", call(400), path=path)
     with pytest.raises(lx.NoRoomError) as refused:
-        book.admit("large", call(400), path=path)
+        for number in range(5):
+            book.admit(f"large{number}", call(400), path=path)
     assert (refused.value.path, refused.value.frames) == (["a", "c", "d"], {})
     assert book.plan().run(duration="1s").kept
 
