@@ -1,0 +1,268 @@
+//! The module for ns-3, built by its own Makefile: what is simulated there is what is simulated
+//! here.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
+use laxity_plan::model::{Hop, SchedulerSpec};
+use laxity_sim::error::SimError;
+use laxity_sim::source::{Arrival, Arrivals, Feed};
+use laxity_sim::to_the_end;
+use laxity_sim::link::Run;
+use laxity_sim::record::{Fate, Observer, Record};
+use tempfile::TempDir;
+
+use super::program::{is_there, libraries, root, succeed};
+use super::replay::{QUEUES, arrivals, plan_text};
+
+/// Plans of one link, under their own disciplines and others; one of them has a rate that varies.
+const EXAMPLES: [(&str, u64); 5] = [
+    ("gateway", 1_000_000_000),
+    ("gps-over-edf", 1_000_000_000),
+    ("home-uplink", 1_000_000_000),
+    ("lte-uplink", 3_000_000_000),
+    ("media-server", 5_000_000),
+];
+
+/// Whether ns-3 is there; says so if not.
+fn has_ns3() -> bool {
+    is_there("make", "--version")
+        && is_there("pkg-config", "--version")
+        && Command::new("pkg-config").args(["--exists", "ns3-core"]).status().is_ok_and(|found| {
+            if !found.success() {
+                eprintln!("SKIPPED: ns-3 is not installed (Debian's package libns3-dev)");
+            }
+            found.success()
+        })
+}
+
+/// The module's programs, which its Makefile makes.
+struct Module(TempDir);
+
+impl Module {
+    fn build(targets: &[&str]) -> Module {
+        let folder = tempfile::tempdir().expect("a folder for the module");
+        let mut make = Command::new("make");
+        make.args(["-j2", "CXXFLAGS=-O1 -Wall -Wextra -Werror", "-C"]).arg(source());
+        let include = root().join("include");
+        let library = libraries().join("liblaxity_c.a");
+        make.arg(format!("BUILD={}", folder.path().display()));
+        make.arg(format!("LAXITY_CFLAGS=-I{}", include.display()));
+        make.arg(format!("LAXITY_LIBS={} -lpthread -ldl -lm", library.display()));
+        make.args(targets.iter().map(|target| folder.path().join(target)));
+        succeed(&mut make, "");
+        Module(folder)
+    }
+
+    fn program(&self, name: &str) -> Command {
+        Command::new(self.0.path().join(name))
+    }
+}
+
+fn repository() -> PathBuf {
+    root().join("../..")
+}
+
+fn source() -> PathBuf {
+    repository().join("contrib/ns-3/laxity")
+}
+
+/// What came to a link of the simulator, and what became of it, by the number of its arrival.
+#[derive(Default)]
+struct Recorder {
+    arrivals: Vec<Packet>,
+    fates: Vec<(u64, Fate, Ecn)>,
+}
+
+impl Observer for Recorder {
+    fn arrived(&mut self, packet: &Packet, _: Option<Hop>) {
+        assert_eq!(packet.handle, self.arrivals.len() as u64, "handles are numbers of arrivals");
+        self.arrivals.push(*packet);
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.fates.push((record.packet.handle, record.fate, record.packet.ecn));
+    }
+}
+
+/// Arrivals that come whatever happens to those before them.
+struct Recorded(VecDeque<Arrival>);
+
+impl Arrivals for Recorded {
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
+        Ok(self.0.pop_front())
+    }
+}
+
+fn bits(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::L4s => 1,
+        Ecn::Capable => 2,
+        Ecn::Experienced => 3,
+    }
+}
+
+impl Recorder {
+    /// What a plan's own sources send.
+    fn traffic(plan: &Plan, seed: u64, duration: u64) -> Vec<Arrival> {
+        let mut recorder = Recorder::default();
+        let run = Run { plan, duration: Some(Nanos(duration)), seed, feeds: Vec::new() };
+        let run = run.with_sources().expect("its sources are there");
+        run.simulate(&mut recorder, &mut to_the_end).expect("it ends");
+        let arrival = |&Packet { arrival: time, class, flow, length, ecn, .. }: &Packet| Arrival {
+            time,
+            class,
+            flow,
+            length,
+            ecn,
+            ..Arrival::default()
+        };
+        recorder.arrivals.iter().map(arrival).collect()
+    }
+
+    /// A plan with given arrivals.
+    fn simulate(plan: &Plan, seed: u64, traffic: &[Arrival]) -> Recorder {
+        let mut recorder = Recorder::default();
+        let feeds = vec![Feed::new(Box::new(Recorded(traffic.to_vec().into())))];
+        let run = Run { plan, duration: None, seed, feeds };
+        run.simulate(&mut recorder, &mut to_the_end).expect("it ends");
+        recorder
+    }
+
+    /// The arrivals as `laxity-replay` reads them.
+    fn input(&self) -> String {
+        let mut input = String::new();
+        for Packet { arrival, class, flow, length, ecn, .. } in &self.arrivals {
+            let ecn = bits(*ecn);
+            writeln!(input, "{} {} {} {length} {ecn}", arrival.0, class.0, flow.0).unwrap();
+        }
+        input
+    }
+
+    /// The fates as `laxity-replay` writes them, in the order of arrival.
+    fn expected(&self) -> Vec<String> {
+        let mut fates = self.fates.clone();
+        fates.sort_by_key(|(number, ..)| *number);
+        let line = |(number, fate, ecn): (u64, Fate, Ecn)| match fate {
+            Fate::Sent { start, departure } => {
+                let (at, until, ecn) = (start.0, departure.0, bits(ecn));
+                format!("send {number} at {at} until {until} ecn {ecn}")
+            }
+            Fate::Dropped(reason) => format!("drop {number} {}", reason.name()),
+            Fate::Queued => format!("queued {number}"),
+        };
+        fates.into_iter().map(line).collect()
+    }
+}
+
+/// What `laxity-replay` wrote, in the order of arrival, and by how much its device began later than
+/// the queue disc chose, at most.
+fn replayed(output: &str) -> (Vec<String>, u64) {
+    let mut lines = Vec::new();
+    let mut latest = 0;
+    for line in output.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number: u64 = words[1].parse().expect("a number");
+        let line = if words[0] == "send" {
+            let time = |place: usize| words[place].parse::<u64>().expect("a time");
+            latest = latest.max(time(5) - time(3));
+            [&words[..4], &words[6..]].concat().join(" ")
+        } else {
+            line.to_string()
+        };
+        lines.push((number, line));
+    }
+    lines.sort_by_key(|(number, _)| *number);
+    (lines.into_iter().map(|(_, line)| line).collect(), latest)
+}
+
+/// Bursts at a link that is full most of the time, of flows with all bits of ECN.
+fn drawn(seed: u64) -> Vec<Arrival> {
+    let arrival = |(time, class, flow, length, ecn)| Arrival {
+        time: Nanos(time),
+        class: ClassId(class % 4),
+        flow: FlowId(flow),
+        length,
+        ecn: [Ecn::NotCapable, Ecn::L4s, Ecn::Capable, Ecn::Experienced][usize::from(ecn)],
+        ..Arrival::default()
+    };
+    arrivals(seed).into_iter().map(arrival).collect()
+}
+
+/// A plan under every discipline that takes it, but for time-driven priority, which is there in
+/// networks only.
+fn disciplines(text: &str, folder: &Path) -> Vec<Plan> {
+    let specs = SchedulerSpec::defaults().filter(|spec| spec.kind() != Kind::Tdp);
+    let under = |spec: SchedulerSpec| {
+        let plan = Plan::parse_for(text, "plan.toml", folder, &[spec.kind()]).ok()?;
+        plan.under(spec.name()).ok()
+    };
+    specs.filter_map(under).collect()
+}
+
+/// A scenario in both simulators; returns how many packets were sent, and by how much the device
+/// began later than the queue disc chose.
+fn compare(
+    module: &Module,
+    path: &Path,
+    plan: &Plan,
+    seed: u64,
+    traffic: &[Arrival],
+) -> (u64, u64) {
+    let recorder = Recorder::simulate(plan, seed, traffic);
+    let name = plan.scheduler.name();
+    let mut replay = module.program("test/laxity-replay");
+    // The device is as fast as the link at its fastest.
+    let rate = if plan.link.rate.0 < 1_000_000_000 { "1Gbps" } else { "10Gbps" };
+    replay.arg(path).args([name, &seed.to_string(), rate]);
+    let (replayed, late) = replayed(&succeed(&mut replay, &recorder.input()));
+    let expected = recorder.expected();
+    let differs = replayed.iter().zip(&expected).find(|(a, b)| a != b);
+    let at = format!("{} {name} {seed}", path.display());
+    assert!(replayed == expected, "{at}: {differs:?} of {}/{}", replayed.len(), expected.len());
+    (replayed.iter().filter(|line| line.starts_with("send")).count() as u64, late)
+}
+
+#[test]
+fn dispatches_in_ns3_are_those_of_the_simulator() {
+    if !has_ns3() {
+        return;
+    }
+    let module = Module::build(&["test/laxity-replay"]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut sent = 0;
+    for (number, queue) in QUEUES.iter().enumerate() {
+        let text = plan_text(queue);
+        let path = folder.path().join(format!("{number}.toml"));
+        std::fs::write(&path, &text).unwrap();
+        let plans = disciplines(&text, folder.path());
+        let all = SchedulerSpec::defaults().filter(|spec| spec.kind() != Kind::Tdp);
+        assert_eq!(plans.len(), all.count(), "every discipline of a link");
+        for seed in 1..=3 {
+            let traffic = drawn(seed + 10 * number as u64);
+            for plan in &plans {
+                sent += compare(&module, &path, plan, seed, &traffic).0;
+            }
+        }
+    }
+    for (name, duration) in EXAMPLES {
+        let path = repository().join(format!("examples/{name}.toml"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let plans = disciplines(&text, path.parent().unwrap());
+        for seed in 1..=3 {
+            let traffic = Recorder::traffic(&plans[0], seed, duration);
+            for plan in &plans {
+                sent += compare(&module, &path, plan, seed, &traffic).0;
+            }
+        }
+    }
+    eprintln!("{sent} packets were sent at the same times");
+    assert!(sent > 100_000, "{sent} packets were sent");
+}
