@@ -52,7 +52,10 @@ pub unsafe extern "C" fn lx_classify(
         // SAFETY: the caller gives NULL or a place that can be written.
         let out = unsafe { Out::new(class_id) }?;
         if length > isize::MAX as usize {
-            return Err(Failure::new(LX_ERR_ARGUMENT, format_args!("no packet has {length} bytes")));
+            return Err(Failure::new(
+                LX_ERR_ARGUMENT,
+                format_args!("no packet has {length} bytes"),
+            ));
         }
         let packet = match (packet.is_null(), length) {
             (_, 0) => &[][..],

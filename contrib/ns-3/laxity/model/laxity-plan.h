@@ -2,6 +2,7 @@
 #ifndef LAXITY_PLAN_H
 #define LAXITY_PLAN_H
 
+#include "ns3/abort.h"
 #include "ns3/fatal-error.h"
 
 #include <laxity.hpp>
@@ -22,14 +23,16 @@ template <typename Call>
 auto
 CallLaxity(Call call)
 {
+    std::string message;
     try
     {
         return call();
     }
     catch (const laxity::Error& error)
     {
-        NS_FATAL_ERROR("Laxity: " << error.what());
+        message = error.what();
     }
+    NS_FATAL_ERROR("Laxity: " << message);
 }
 
 /**

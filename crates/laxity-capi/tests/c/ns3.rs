@@ -12,10 +12,10 @@ use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::model::{Hop, SchedulerSpec};
 use laxity_sim::error::SimError;
-use laxity_sim::source::{Arrival, Arrivals, Feed};
-use laxity_sim::to_the_end;
 use laxity_sim::link::Run;
 use laxity_sim::record::{Fate, Observer, Record};
+use laxity_sim::source::{Arrival, Arrivals, Feed};
+use laxity_sim::to_the_end;
 use tempfile::TempDir;
 
 use super::program::{is_there, libraries, root, succeed};
@@ -207,27 +207,32 @@ fn disciplines(text: &str, folder: &Path) -> Vec<Plan> {
     specs.filter_map(under).collect()
 }
 
-/// A scenario in both simulators; returns how many packets were sent, and by how much the device
-/// began later than the queue disc chose.
+/// A scenario in both simulators, over a device of some rate; returns how many packets were sent,
+/// and by how much the device began later than the queue disc chose.
 fn compare(
     module: &Module,
-    path: &Path,
-    plan: &Plan,
+    (path, plan): (&Path, &Plan),
+    rate: u64,
     seed: u64,
     traffic: &[Arrival],
 ) -> (u64, u64) {
     let recorder = Recorder::simulate(plan, seed, traffic);
     let name = plan.scheduler.name();
     let mut replay = module.program("test/laxity-replay");
-    // The device is as fast as the link at its fastest.
-    let rate = if plan.link.rate.0 < 1_000_000_000 { "1Gbps" } else { "10Gbps" };
-    replay.arg(path).args([name, &seed.to_string(), rate]);
+    replay.arg(path).args([name, &seed.to_string(), &format!("{rate}bps")]);
     let (replayed, late) = replayed(&succeed(&mut replay, &recorder.input()));
     let expected = recorder.expected();
     let differs = replayed.iter().zip(&expected).find(|(a, b)| a != b);
     let at = format!("{} {name} {seed}", path.display());
     assert!(replayed == expected, "{at}: {differs:?} of {}/{}", replayed.len(), expected.len());
     (replayed.iter().filter(|line| line.starts_with("send")).count() as u64, late)
+}
+
+/// The same over a device that is faster than the link ever is, which begins at once.
+fn replay_behind(module: &Module, plan: (&Path, &Plan), seed: u64, traffic: &[Arrival]) -> u64 {
+    let (sent, late) = compare(module, plan, 10_000_000_000, seed, traffic);
+    assert_eq!(late, 0, "{}", plan.0.display());
+    sent
 }
 
 #[test]
@@ -248,7 +253,7 @@ fn dispatches_in_ns3_are_those_of_the_simulator() {
         for seed in 1..=3 {
             let traffic = drawn(seed + 10 * number as u64);
             for plan in &plans {
-                sent += compare(&module, &path, plan, seed, &traffic).0;
+                sent += replay_behind(&module, (&path, plan), seed, &traffic);
             }
         }
     }
@@ -259,10 +264,34 @@ fn dispatches_in_ns3_are_those_of_the_simulator() {
         for seed in 1..=3 {
             let traffic = Recorder::traffic(&plans[0], seed, duration);
             for plan in &plans {
-                sent += compare(&module, &path, plan, seed, &traffic).0;
+                sent += replay_behind(&module, (&path, plan), seed, &traffic);
             }
         }
     }
     eprintln!("{sent} packets were sent at the same times");
     assert!(sent > 100_000, "{sent} packets were sent");
+}
+
+/// A device at the rate of the plan's link begins when the queue disc chooses if a byte takes a
+/// whole number of ns; ns-3 rounds the time of each packet elsewhere, and packets wait for that.
+#[test]
+fn a_device_at_the_rate_of_the_link_is_late_by_what_it_rounds() {
+    if !has_ns3() {
+        return;
+    }
+    let module = Module::build(&["test/laxity-replay"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.toml");
+    for (rate, is_exact) in [(10_000_000, true), (8_000_000, true), (9_000_001, false)] {
+        let text = plan_text("").replace("'10mbit'", &format!("'{rate}bit'"));
+        std::fs::write(&path, &text).unwrap();
+        let plan = Plan::parse(&text, "plan.toml", folder.path()).unwrap();
+        for seed in 1..=3 {
+            let traffic = drawn(seed);
+            let (sent, late) = compare(&module, (&path, &plan), rate, seed, &traffic);
+            eprintln!("{rate} bit/s: {late} ns late after {sent} packets");
+            assert_eq!(late == 0, is_exact, "{rate} {seed}");
+            assert!(late <= sent.div_ceil(2), "half a nanosecond for each packet");
+        }
+    }
 }
