@@ -105,19 +105,22 @@ class Meter
     std::map<uint64_t, Time> m_arrivals; // By the number that ns-3 gives a packet
 };
 
-/// Installs a queue disc of ns-3, or a plan under a discipline of Laxity: "laxity edf".
+/// Installs a queue disc of ns-3, or a plan under a discipline of Laxity: laxity:edf.
 Ptr<QueueDisc>
 InstallDisc(const Settings& settings, const std::string& name, Ptr<NetDevice> device)
 {
-    const std::string ours = "laxity ";
+    const std::string ours = "laxity:";
     if (name.rfind(ours, 0) == 0)
     {
         LaxityHelper laxity(settings.plan);
         laxity.Set("Scheduler", StringValue(name.substr(ours.size())));
         return laxity.Install(device);
     }
+    const auto type = "ns3::" + name + "QueueDisc";
+    TypeId known;
+    NS_ABORT_MSG_IF(!TypeId::LookupByNameFailSafe(type, &known), "there is no " << type);
     TrafficControlHelper ns3;
-    const auto handle = ns3.SetRootQueueDisc("ns3::" + name + "QueueDisc");
+    const auto handle = ns3.SetRootQueueDisc(type);
     if (name == "PfifoFast")
     {
         ns3.AddInternalQueues(handle, 3, "ns3::DropTailQueue", "MaxSize", StringValue("1000p"));
@@ -238,7 +241,7 @@ main(int argc, char* argv[])
     cmd.AddValue("connections", "TCP connections", settings.connections);
     cmd.AddValue("runs", "Runs for each queue disc, numbered from 1", settings.runs);
     cmd.AddValue("end", "When a run ends", settings.end);
-    cmd.AddValue("disc", "One queue disc, such as FqCoDel or \"laxity edf\"", only);
+    cmd.AddValue("disc", "One queue disc, such as FqCoDel or laxity:edf", only);
     cmd.Parse(argc, argv);
 
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpCubic"));
@@ -250,10 +253,10 @@ main(int argc, char* argv[])
     std::vector<std::string> names{"Fifo",
                                    "PfifoFast",
                                    "FqCoDel",
-                                   "laxity edf",
-                                   "laxity hfsc",
-                                   "laxity priority",
-                                   "laxity fq-codel"};
+                                   "laxity:edf",
+                                   "laxity:hfsc",
+                                   "laxity:priority",
+                                   "laxity:fq-codel"};
     if (!only.empty())
     {
         names = {only};

@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/fatal-error.h"
 
+#include <exception>
 #include <laxity.hpp>
 #include <string>
 
@@ -33,6 +34,8 @@ CallLaxity(Call call)
         message = error.what();
     }
     NS_FATAL_ERROR("Laxity: " << message);
+    // Not every compiler sees that the line above does not return.
+    std::terminate();
 }
 
 /**

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::units::Nanos;
@@ -16,7 +17,6 @@ use laxity_sim::link::Run;
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::source::{Arrival, Arrivals, Feed};
 use laxity_sim::to_the_end;
-use tempfile::TempDir;
 
 use super::program::{is_there, libraries, root, succeed};
 use super::replay::{QUEUES, arrivals, plan_text};
@@ -32,36 +32,44 @@ const EXAMPLES: [(&str, u64); 5] = [
 
 /// Whether ns-3 is there; says so if not.
 fn has_ns3() -> bool {
-    is_there("make", "--version")
-        && is_there("pkg-config", "--version")
-        && Command::new("pkg-config").args(["--exists", "ns3-core"]).status().is_ok_and(|found| {
-            if !found.success() {
-                eprintln!("SKIPPED: ns-3 is not installed (Debian's package libns3-dev)");
-            }
-            found.success()
-        })
+    is_there("make", "--version") && is_there("pkg-config", "--version") && {
+        let found = Command::new("pkg-config").args(["--exists", "ns3-core"]).status();
+        let is_there = found.is_ok_and(|status| status.success());
+        if !is_there {
+            eprintln!("SKIPPED: ns-3 is not installed (Debian's package libns3-dev)");
+        }
+        is_there
+    }
 }
 
-/// The module's programs, which its Makefile makes.
-struct Module(TempDir);
+/// The module's programs, which its Makefile makes once for all tests; none without ns-3.
+fn module() -> Option<&'static Module> {
+    static MODULE: OnceLock<Option<Module>> = OnceLock::new();
+    MODULE.get_or_init(|| has_ns3().then(Module::build)).as_ref()
+}
+
+struct Module {
+    folder: PathBuf,
+}
 
 impl Module {
-    fn build(targets: &[&str]) -> Module {
-        let folder = tempfile::tempdir().expect("a folder for the module");
+    fn build() -> Module {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns-3");
+        // What was built against an earlier library is not used again.
+        let _ = std::fs::remove_dir_all(&folder);
         let mut make = Command::new("make");
         make.args(["-j2", "CXXFLAGS=-O1 -Wall -Wextra -Werror", "-C"]).arg(source());
         let include = root().join("include");
         let library = libraries().join("liblaxity_c.a");
-        make.arg(format!("BUILD={}", folder.path().display()));
+        make.arg(format!("BUILD={}", folder.display()));
         make.arg(format!("LAXITY_CFLAGS=-I{}", include.display()));
         make.arg(format!("LAXITY_LIBS={} -lpthread -ldl -lm", library.display()));
-        make.args(targets.iter().map(|target| folder.path().join(target)));
-        succeed(&mut make, "");
-        Module(folder)
+        succeed(make.arg("all").arg(folder.join("test/laxity-test-suite")), "");
+        Module { folder }
     }
 
     fn program(&self, name: &str) -> Command {
-        Command::new(self.0.path().join(name))
+        Command::new(self.folder.join(name))
     }
 }
 
@@ -237,10 +245,7 @@ fn replay_behind(module: &Module, plan: (&Path, &Plan), seed: u64, traffic: &[Ar
 
 #[test]
 fn dispatches_in_ns3_are_those_of_the_simulator() {
-    if !has_ns3() {
-        return;
-    }
-    let module = Module::build(&["test/laxity-replay"]);
+    let Some(module) = module() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut sent = 0;
     for (number, queue) in QUEUES.iter().enumerate() {
@@ -253,7 +258,7 @@ fn dispatches_in_ns3_are_those_of_the_simulator() {
         for seed in 1..=3 {
             let traffic = drawn(seed + 10 * number as u64);
             for plan in &plans {
-                sent += replay_behind(&module, (&path, plan), seed, &traffic);
+                sent += replay_behind(module, (&path, plan), seed, &traffic);
             }
         }
     }
@@ -264,7 +269,7 @@ fn dispatches_in_ns3_are_those_of_the_simulator() {
         for seed in 1..=3 {
             let traffic = Recorder::traffic(&plans[0], seed, duration);
             for plan in &plans {
-                sent += replay_behind(&module, (&path, plan), seed, &traffic);
+                sent += replay_behind(module, (&path, plan), seed, &traffic);
             }
         }
     }
@@ -276,10 +281,7 @@ fn dispatches_in_ns3_are_those_of_the_simulator() {
 /// whole number of ns; ns-3 rounds the time of each packet elsewhere, and packets wait for that.
 #[test]
 fn a_device_at_the_rate_of_the_link_is_late_by_what_it_rounds() {
-    if !has_ns3() {
-        return;
-    }
-    let module = Module::build(&["test/laxity-replay"]);
+    let Some(module) = module() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plan.toml");
     for (rate, is_exact) in [(10_000_000, true), (8_000_000, true), (9_000_001, false)] {
@@ -288,10 +290,71 @@ fn a_device_at_the_rate_of_the_link_is_late_by_what_it_rounds() {
         let plan = Plan::parse(&text, "plan.toml", folder.path()).unwrap();
         for seed in 1..=3 {
             let traffic = drawn(seed);
-            let (sent, late) = compare(&module, (&path, &plan), rate, seed, &traffic);
+            let (sent, late) = compare(module, (&path, &plan), rate, seed, &traffic);
             eprintln!("{rate} bit/s: {late} ns late after {sent} packets");
             assert_eq!(late == 0, is_exact, "{rate} {seed}");
             assert!(late <= sent.div_ceil(2), "half a nanosecond for each packet");
         }
     }
+}
+
+#[test]
+fn the_suite_of_the_module_passes() {
+    let Some(module) = module() else { return };
+    let mut suite = module.program("test/laxity-test-suite");
+    let output = succeed(suite.args(["--suite=laxity", "--verbose"]), "");
+    assert!(output.starts_with("PASS laxity"), "{output}");
+    assert_eq!(output.matches("\n  PASS ").count(), 6, "{output}");
+}
+
+#[test]
+fn the_first_script_shows_bounds_beside_delays() {
+    let Some(module) = module() else { return };
+    let plan = source().join("examples/uplink.toml");
+    let mut script = module.program("examples/laxity-first");
+    let output = succeed(script.arg(format!("--plan={}", plan.display())), "");
+    assert!(output.contains("Every deadline holds."), "{output}");
+    let voice = output.lines().find(|line| line.starts_with("voice: ")).expect("a class");
+    assert!(voice.starts_with("voice: 5000 sent, 0 dropped, at most +"), "{voice}");
+    assert!(voice.ends_with(", proved +5ms"), "{voice}");
+}
+
+/// Whatever TCP does: the delays of voice are below what is proved.
+#[test]
+fn voice_beside_tcp_keeps_its_bounds() {
+    let Some(module) = module() else { return };
+    let plan = source().join("examples/uplink.toml");
+    for (disc, bound) in [("laxity:edf", 5.0), ("laxity:hfsc", 4.20), ("laxity:priority", 2.82)] {
+        let mut script = module.program("examples/voice-beside-tcp");
+        script.args(["--runs=1", &format!("--disc={disc}"), &format!("--plan={}", plan.display())]);
+        let output = succeed(&mut script, "");
+        let row = output.lines().last().expect("a table").strip_prefix(disc).expect("a row");
+        let numbers: Vec<f64> = row.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        let [_, p99, max, shown, dropped, goodput] = numbers[..] else { panic!("{output}") };
+        assert!(p99 <= max && max <= shown && (shown - bound).abs() < 1e-9, "{output}");
+        assert!(dropped == 0.0 && goodput > 8.0, "{output}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_ends_the_program_with_the_place() {
+    let Some(module) = module() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("uplink.toml");
+    let refused = |plan: &str, program: &str, arguments: &[&str]| {
+        std::fs::write(&path, plan).unwrap();
+        let output = module.program(program).args(arguments).output().expect("it runs");
+        assert!(!output.status.success(), "{arguments:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let at = path.to_str().unwrap();
+    let message =
+        refused("version = 1\n[link]\nrate = 3\n", "test/laxity-replay", &[at, "", "1", "1Gbps"]);
+    assert!(message.contains("uplink.toml:3:8: "), "{message}");
+    let plan = std::fs::read_to_string(source().join("examples/uplink.toml")).unwrap();
+    let message = refused(&plan, "test/laxity-replay", &[at, "edff", "1", "1Gbps"]);
+    assert!(message.contains("edff"), "{message}");
+    let fast = plan.replace("10mbit", "20mbit");
+    let message = refused(&fast, "examples/laxity-first", &[&format!("--plan={at}")]);
+    assert!(message.contains("less than the plan's link of 20000000 bit/s"), "{message}");
 }
