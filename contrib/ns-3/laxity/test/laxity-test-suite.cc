@@ -300,7 +300,7 @@ class LaxityHostsTestCase : public TestCase
     void DoRun() override
     {
         Link link(LaxityHelper("version = 1\nlink.rate = '8mbit'\n"
-                               "scheduler = { kind = 'cake', isolation = 'srchost' }\n"
+                               "scheduler = { kind = 'cake', isolation = 'dual-srchost' }\n"
                                "[class.web]\nmatch = 'any'\n"));
         for (int i = 0; i < 200; ++i)
         {
