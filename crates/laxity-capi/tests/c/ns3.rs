@@ -1,25 +1,19 @@
-//! The module for ns-3, built by its own Makefile: what is simulated there is what is simulated
-//! here.
+//! The module for ns-3: what is simulated there is what is simulated here.
 
-use std::collections::VecDeque;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+mod module;
+mod recorder;
 
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
-use laxity::units::Nanos;
+use std::path::Path;
+
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
-use laxity_plan::model::{Hop, SchedulerSpec};
-use laxity_sim::error::SimError;
-use laxity_sim::link::Run;
-use laxity_sim::record::{Fate, Observer, Record};
-use laxity_sim::source::{Arrival, Arrivals, Feed};
-use laxity_sim::to_the_end;
+use laxity_plan::model::SchedulerSpec;
+use laxity_sim::source::Arrival;
 
-use super::program::{is_there, libraries, root, succeed};
-use super::replay::{QUEUES, arrivals, plan_text};
+use super::program::succeed;
+use super::replay::{QUEUES, plan_text};
+use module::{Module, module, repository, source};
+use recorder::{Recorder, drawn};
 
 /// Plans of one link, under their own disciplines and others; one of them has a rate that varies.
 const EXAMPLES: [(&str, u64); 5] = [
@@ -29,146 +23,6 @@ const EXAMPLES: [(&str, u64); 5] = [
     ("lte-uplink", 3_000_000_000),
     ("media-server", 5_000_000),
 ];
-
-/// Whether ns-3 is there; says so if not.
-fn has_ns3() -> bool {
-    is_there("make", "--version") && is_there("pkg-config", "--version") && {
-        let found = Command::new("pkg-config").args(["--exists", "ns3-core"]).status();
-        let is_there = found.is_ok_and(|status| status.success());
-        if !is_there {
-            eprintln!("SKIPPED: ns-3 is not installed (Debian's package libns3-dev)");
-        }
-        is_there
-    }
-}
-
-/// The module's programs, which its Makefile makes once for all tests; none without ns-3.
-fn module() -> Option<&'static Module> {
-    static MODULE: OnceLock<Option<Module>> = OnceLock::new();
-    MODULE.get_or_init(|| has_ns3().then(Module::build)).as_ref()
-}
-
-struct Module {
-    folder: PathBuf,
-}
-
-impl Module {
-    fn build() -> Module {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns-3");
-        // What was built against an earlier library is not used again.
-        let _ = std::fs::remove_dir_all(&folder);
-        let mut make = Command::new("make");
-        make.args(["-j2", "CXXFLAGS=-O1 -Wall -Wextra -Werror", "-C"]).arg(source());
-        let include = root().join("include");
-        let library = libraries().join("liblaxity_c.a");
-        make.arg(format!("BUILD={}", folder.display()));
-        make.arg(format!("LAXITY_CFLAGS=-I{}", include.display()));
-        make.arg(format!("LAXITY_LIBS={} -lpthread -ldl -lm", library.display()));
-        succeed(make.arg("all").arg(folder.join("test/laxity-test-suite")), "");
-        Module { folder }
-    }
-
-    fn program(&self, name: &str) -> Command {
-        Command::new(self.folder.join(name))
-    }
-}
-
-fn repository() -> PathBuf {
-    root().join("../..")
-}
-
-fn source() -> PathBuf {
-    repository().join("contrib/ns-3/laxity")
-}
-
-/// What came to a link of the simulator, and what became of it, by the number of its arrival.
-#[derive(Default)]
-struct Recorder {
-    arrivals: Vec<Packet>,
-    fates: Vec<(u64, Fate, Ecn)>,
-}
-
-impl Observer for Recorder {
-    fn arrived(&mut self, packet: &Packet, _: Option<Hop>) {
-        assert_eq!(packet.handle, self.arrivals.len() as u64, "handles are numbers of arrivals");
-        self.arrivals.push(*packet);
-    }
-
-    fn record(&mut self, record: &Record) {
-        self.fates.push((record.packet.handle, record.fate, record.packet.ecn));
-    }
-}
-
-/// Arrivals that come whatever happens to those before them.
-struct Recorded(VecDeque<Arrival>);
-
-impl Arrivals for Recorded {
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
-        Ok(self.0.pop_front())
-    }
-}
-
-fn bits(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::NotCapable => 0,
-        Ecn::L4s => 1,
-        Ecn::Capable => 2,
-        Ecn::Experienced => 3,
-    }
-}
-
-impl Recorder {
-    /// What a plan's own sources send.
-    fn traffic(plan: &Plan, seed: u64, duration: u64) -> Vec<Arrival> {
-        let mut recorder = Recorder::default();
-        let run = Run { plan, duration: Some(Nanos(duration)), seed, feeds: Vec::new() };
-        let run = run.with_sources().expect("its sources are there");
-        run.simulate(&mut recorder, &mut to_the_end).expect("it ends");
-        let arrival = |&Packet { arrival: time, class, flow, length, ecn, .. }: &Packet| Arrival {
-            time,
-            class,
-            flow,
-            length,
-            ecn,
-            ..Arrival::default()
-        };
-        recorder.arrivals.iter().map(arrival).collect()
-    }
-
-    /// A plan with given arrivals.
-    fn simulate(plan: &Plan, seed: u64, traffic: &[Arrival]) -> Recorder {
-        let mut recorder = Recorder::default();
-        let feeds = vec![Feed::new(Box::new(Recorded(traffic.to_vec().into())))];
-        let run = Run { plan, duration: None, seed, feeds };
-        run.simulate(&mut recorder, &mut to_the_end).expect("it ends");
-        recorder
-    }
-
-    /// The arrivals as `laxity-replay` reads them.
-    fn input(&self) -> String {
-        let mut input = String::new();
-        for Packet { arrival, class, flow, length, ecn, .. } in &self.arrivals {
-            let ecn = bits(*ecn);
-            writeln!(input, "{} {} {} {length} {ecn}", arrival.0, class.0, flow.0).unwrap();
-        }
-        input
-    }
-
-    /// The fates as `laxity-replay` writes them, in the order of arrival.
-    fn expected(&self) -> Vec<String> {
-        let mut fates = self.fates.clone();
-        fates.sort_by_key(|(number, ..)| *number);
-        let line = |(number, fate, ecn): (u64, Fate, Ecn)| match fate {
-            Fate::Sent { start, departure } => {
-                let (at, until, ecn) = (start.0, departure.0, bits(ecn));
-                format!("send {number} at {at} until {until} ecn {ecn}")
-            }
-            Fate::Dropped(reason) => format!("drop {number} {}", reason.name()),
-            Fate::Queued => format!("queued {number}"),
-        };
-        fates.into_iter().map(line).collect()
-    }
-}
 
 /// What `laxity-replay` wrote, in the order of arrival, and by how much its device began later than
 /// the queue disc chose, at most.
@@ -189,19 +43,6 @@ fn replayed(output: &str) -> (Vec<String>, u64) {
     }
     lines.sort_by_key(|(number, _)| *number);
     (lines.into_iter().map(|(_, line)| line).collect(), latest)
-}
-
-/// Bursts at a link that is full most of the time, of flows with all bits of ECN.
-fn drawn(seed: u64) -> Vec<Arrival> {
-    let arrival = |(time, class, flow, length, ecn)| Arrival {
-        time: Nanos(time),
-        class: ClassId(class % 4),
-        flow: FlowId(flow),
-        length,
-        ecn: [Ecn::NotCapable, Ecn::L4s, Ecn::Capable, Ecn::Experienced][usize::from(ecn)],
-        ..Arrival::default()
-    };
-    arrivals(seed).into_iter().map(arrival).collect()
 }
 
 /// A plan under every discipline that takes it, but for time-driven priority, which is there in
@@ -357,4 +198,16 @@ fn what_makes_no_sense_ends_the_program_with_the_place() {
     let fast = plan.replace("10mbit", "20mbit");
     let message = refused(&fast, "examples/laxity-first", &[&format!("--plan={at}")]);
     assert!(message.contains("less than the plan's link of 20000000 bit/s"), "{message}");
+}
+
+#[test]
+fn the_guide_shows_the_script() {
+    let script = std::fs::read_to_string(source().join("examples/laxity-first.cc")).unwrap();
+    let guide = std::fs::read_to_string(repository().join("docs/ns-3.md")).unwrap();
+    let (_, shown) = guide.split_once("```cpp\n").expect("a script");
+    let (shown, _) = shown.split_once("```").expect("its end");
+    let mut lines = script.lines();
+    for line in shown.lines() {
+        assert!(lines.any(|other| other == line), "{line}");
+    }
 }
