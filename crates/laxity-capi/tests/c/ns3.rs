@@ -206,8 +206,5 @@ fn the_guide_shows_the_script() {
     let guide = std::fs::read_to_string(repository().join("docs/ns-3.md")).unwrap();
     let (_, shown) = guide.split_once("```cpp\n").expect("a script");
     let (shown, _) = shown.split_once("```").expect("its end");
-    let mut lines = script.lines();
-    for line in shown.lines() {
-        assert!(lines.any(|other| other == line), "{line}");
-    }
+    assert!(shown.lines().count() > 30 && script.contains(shown), "{shown}");
 }
