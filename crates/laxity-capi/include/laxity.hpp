@@ -271,14 +271,12 @@ public:
 // The `match` of the classes of a plan.
 class Classifier : public detail::Owner<lx_classifier, lx_classifier_free> {
 public:
-    explicit Classifier(const Plan &plan)
-        : Owner(lx_classifier_new, plan.get()) {}
+    explicit Classifier(const Plan &plan) : Owner(lx_classifier_new, plan.get()) {}
     // The class of a packet that begins with the header of IP; empty if no match holds.
     [[nodiscard]] std::optional<std::uint32_t> classify(const std::uint8_t *packet,
                                                         std::size_t length) const {
         std::uint32_t number = 0;
-        const lx_status status = detail::call(
-            lx_classify, get(), packet, length, &number);
+        const lx_status status = detail::call(lx_classify, get(), packet, length, &number);
         return status == LX_OK ? std::optional(number) : std::nullopt;
     }
 };

@@ -1,113 +1,18 @@
 // MIT OR Apache-2.0
+#include "laxity-test-link.h"
+
 #include "ns3/boolean.h"
-#include "ns3/ipv4-queue-disc-item.h"
-#include "ns3/laxity-helper.h"
 #include "ns3/laxity-tag.h"
-#include "ns3/node.h"
-#include "ns3/point-to-point-helper.h"
-#include "ns3/point-to-point-net-device.h"
-#include "ns3/simulator.h"
-#include "ns3/socket.h"
-#include "ns3/string.h"
-#include "ns3/tcp-header.h"
 #include "ns3/test.h"
-#include "ns3/traffic-control-layer.h"
-#include "ns3/udp-header.h"
 #include "ns3/uinteger.h"
 
+#include <memory>
+
 using namespace ns3;
+using namespace laxity_test;
 
 namespace
 {
-
-/// A packet of IP, as the Internet stack hands it to a queue disc.
-struct Sent
-{
-    uint16_t port{0};          // Of UDP
-    uint32_t length{1000};     // On the link, with the 2 bytes of PPP
-    uint8_t tos{0};            // The DS field and ECN
-    uint8_t priority{0};       // Of its socket
-    const char* source{"10.0.0.1"};
-
-    Ptr<QueueDiscItem> Item(const Address& to) const
-    {
-        auto packet = Create<Packet>(length - 2 - 20 - 8);
-        UdpHeader udp;
-        udp.SetDestinationPort(port);
-        packet->AddHeader(udp);
-        if (priority)
-        {
-            SocketPriorityTag tag;
-            tag.SetPriority(priority);
-            packet->AddPacketTag(tag);
-        }
-        Ipv4Header ip;
-        ip.SetSource(Ipv4Address(source));
-        ip.SetDestination("10.0.0.2");
-        ip.SetProtocol(17);
-        ip.SetTos(tos);
-        ip.SetPayloadSize(packet->GetSize());
-        return Create<Ipv4QueueDiscItem>(packet, to, 0x0800, ip);
-    }
-};
-
-/// A link of 10 Gbit/s behind a queue disc.
-class Link
-{
-  public:
-    explicit Link(const LaxityHelper& helper)
-    {
-        NodeContainer nodes(2);
-        m_layer = CreateObject<TrafficControlLayer>();
-        nodes.Get(0)->AggregateObject(m_layer);
-        PointToPointHelper link;
-        link.SetDeviceAttribute("DataRate", StringValue("10Gbps"));
-        m_devices = link.Install(nodes);
-        m_devices.Get(0)->TraceConnectWithoutContext("PhyTxBegin",
-                                                     MakeCallback(&Link::Begun, this));
-        m_devices.Get(1)->SetReceiveCallback(
-            MakeCallback(+[](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) {
-                return true;
-            }));
-        disc = helper.Install(m_devices.Get(0));
-        nodes.Get(0)->Initialize();
-        m_layer->ScanDevices();
-    }
-
-    ~Link()
-    {
-        Simulator::Destroy();
-    }
-
-    void Send(const Sent& sent, Time at = Time())
-    {
-        Send(sent.Item(m_devices.Get(1)->GetAddress()), at);
-    }
-
-    void Send(Ptr<QueueDiscItem> item, Time at = Time())
-    {
-        Simulator::Schedule(at, &TrafficControlLayer::Send, m_layer, m_devices.Get(0), item);
-    }
-
-    uint64_t SentOf(const std::string& name) const
-    {
-        return disc->GetClassStats(name).sent;
-    }
-
-    Ptr<LaxityQueueDisc> disc;
-    std::vector<Time> begun;
-    std::vector<Ptr<Packet>> packets;
-
-  private:
-    void Begun(Ptr<const Packet> packet)
-    {
-        begun.push_back(Simulator::Now());
-        packets.push_back(packet->Copy());
-    }
-
-    Ptr<TrafficControlLayer> m_layer;
-    NetDeviceContainer m_devices;
-};
 
 const std::string TWO = "version = 1\nlink.rate = '8mbit'\nscheduler.kind = 'priority'\n"
                         "[class.voice]\nlevel = 0\nmatch = 'udp dport 4000'\n"
@@ -139,6 +44,19 @@ class LaxityClassesTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(link.SentOf("web"), 0, "web has no match");
             NS_TEST_EXPECT_MSG_EQ(stats.GetNDroppedPackets("no-class"), 1, "no match holds");
         }
+        {
+            Link link(LaxityHelper("version = 1\nlink.rate = '8mbit'\nscheduler.kind = 'fifo'\n"
+                                   "[class.six]\nmatch = 'ip6 and udp dport 4000'\n"
+                                   "[class.four]\nmatch = 'ip'\n"));
+            link.Send({4000, 1000, 0, 0, "", true});
+            link.Send({4001, 1000, 0, 0, "", true});
+            link.Send({4000});
+            Simulator::Run();
+            const auto dropped = link.disc->GetStats().GetNDroppedPackets("no-class");
+            NS_TEST_EXPECT_MSG_EQ(link.SentOf("six"), 1, "IPv6 with its port");
+            NS_TEST_EXPECT_MSG_EQ(link.SentOf("four"), 1, "IPv4");
+            NS_TEST_EXPECT_MSG_EQ(dropped, 1, "IPv6 with another port");
+        }
         byMatch.Set("DefaultClass", StringValue("web"));
         {
             Link link(byMatch);
@@ -149,6 +67,19 @@ class LaxityClassesTestCase : public TestCase
             Simulator::Run();
             NS_TEST_EXPECT_MSG_EQ(link.SentOf("voice"), 1, "its tag says so");
             NS_TEST_EXPECT_MSG_EQ(link.SentOf("web"), 1, "it is the default");
+        }
+        LaxityHelper byNothing(TWO);
+        byNothing.MapPriority(9, "web");
+        for (int32_t answer : {0, 1, 2, INT32_MAX})
+        {
+            Link link(byNothing);
+            link.disc->AddPacketFilter(CreateObject<FixedFilter>(answer));
+            link.Send({5000});
+            Simulator::Run();
+            const bool isKnown = answer < 2;
+            const auto dropped = link.disc->GetStats().GetNDroppedPackets("no-class");
+            NS_TEST_EXPECT_MSG_EQ(link.begun.size(), isKnown, "class " << answer);
+            NS_TEST_EXPECT_MSG_EQ(dropped, !isKnown, "class " << answer);
         }
         LaxityHelper byPriority(TWO);
         byPriority.MapPriority(6, "voice");
