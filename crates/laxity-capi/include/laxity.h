@@ -379,6 +379,12 @@ typedef enum {
 typedef struct lx_book lx_book;
 
 /**
+ * The `match` of the classes of a plan. It never changes: any number of threads may use one at a
+ * time.
+ */
+typedef struct lx_classifier lx_classifier;
+
+/**
  * A scheduler on a thread of its own, with a clock that counts from its start. Producers hand
  * packets to it, each on any thread; the caller receives what it sends and drops.
  *
@@ -997,6 +1003,29 @@ lx_status lx_introduce(lx_scheduler *scheduler,
  * Bytes of memory that it holds for queues and history.
  */
 lx_status lx_footprint(lx_scheduler *scheduler, uint64_t *bytes, lx_error **error);
+
+/**
+ * Makes the classifier of a plan, which may be freed then.
+ */
+lx_status lx_classifier_new(const lx_plan *plan, lx_classifier **classifier, lx_error **error);
+
+/**
+ * Frees a classifier; NULL is none.
+ */
+void lx_classifier_free(lx_classifier *classifier);
+
+/**
+ * The number of the first class whose `match` holds for a packet of IP. `LX_NONE` if there is
+ * none.
+ *
+ * The `length` bytes at `packet` begin with the header of IPv4 or IPv6, and may be cut short after
+ * the ports. With any other bytes, or none, the packet is not one of IP.
+ */
+lx_status lx_classify(const lx_classifier *classifier,
+                      const uint8_t *packet,
+                      size_t length,
+                      uint32_t *class_id,
+                      lx_error **error);
 
 /**
  * Makes the policer of a plan: what breaks the `arrival` of its class is counted, demoted or

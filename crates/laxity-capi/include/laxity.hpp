@@ -268,6 +268,19 @@ public:
     }
 };
 
+// The `match` of the classes of a plan.
+class Classifier : public detail::Owner<lx_classifier, lx_classifier_free> {
+public:
+    explicit Classifier(const Plan &plan) : Owner(lx_classifier_new, plan.get()) {}
+    // The class of a packet that begins with the header of IP; empty if no match holds.
+    [[nodiscard]] std::optional<std::uint32_t> classify(const std::uint8_t *packet,
+                                                        std::size_t length) const {
+        std::uint32_t number = 0;
+        const lx_status status = detail::call(lx_classify, get(), packet, length, &number);
+        return status == LX_OK ? std::optional(number) : std::nullopt;
+    }
+};
+
 // Token buckets for the classes of a plan.
 class Policer : public detail::Owner<lx_policer, lx_policer_free> {
 public:
@@ -284,6 +297,9 @@ class Pacer : public detail::Owner<lx_pacer, lx_pacer_free> {
 public:
     explicit Pacer(std::uint64_t bits_per_second, std::uint64_t catch_up = 0)
         : Owner(lx_pacer_new, bits_per_second, catch_up) {}
+    // That of a plan's link, whose rate may vary.
+    explicit Pacer(const Plan &plan, std::uint64_t catch_up = 0)
+        : Owner(lx_pacer_of_plan, plan.get(), catch_up) {}
     [[nodiscard]] std::uint64_t free_at() {
         std::uint64_t time = 0;
         detail::call(lx_pacer_free_at, get(), &time);

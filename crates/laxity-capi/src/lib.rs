@@ -15,13 +15,14 @@
 //! | [`plan`], [`proof`] | plans, and what is proved of them |
 //! | [`packet`], [`reason`] | what crosses for a packet, and why it was chosen or dropped |
 //! | `replaceable`, [`scheduler`] | a scheduler whose plan may be replaced, and its calls |
-//! | [`police`], [`pacer`] | the entrance and the pace of a link |
+//! | [`classify`], [`police`], [`pacer`] | the entrance and the pace of a link |
 //! | [`engine`], [`producer`] | a scheduler on a thread of its own |
 //! | [`book`] | reservations |
 #![allow(non_camel_case_types, reason = "C reads these names")]
 #![deny(missing_docs)]
 
 pub mod book;
+pub mod classify;
 pub mod engine;
 pub mod entry;
 pub mod error;

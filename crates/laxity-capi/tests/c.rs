@@ -2,6 +2,7 @@
 
 mod c {
     pub(crate) mod languages;
+    pub(crate) mod ns3;
     pub(crate) mod program;
     pub(crate) mod replay;
 }

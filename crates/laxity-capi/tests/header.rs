@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, DocumentationStyle, ExportConfig, Language, Style};
 
 /// What the header has, in its order.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     "status",
     "error",
     "pointer",
@@ -15,6 +15,7 @@ const SOURCES: [&str; 16] = [
     "packet",
     "reason",
     "scheduler",
+    "classify",
     "police",
     "pacer",
     "engine/settings",

@@ -1,5 +1,33 @@
-/* The policer and the pacer. */
+/* The classifier, the policer and the pacer. */
 #include "check.h"
+
+static void classifying(void) {
+    lx_plan *plan = plan_of("version = 1\nlink.rate = '8mbit'\nscheduler.kind = 'fifo'\n"
+                            "[class.a]\nmatch = 'udp dport 4000'\n[class.b]\nmatch = 'udp'\n");
+    lx_classifier *classifier;
+    uint8_t packet[28] = {0x45, [9] = 17, [22] = 0x0f, [23] = 0xa0};
+    uint32_t class_id = 9;
+    IS(LX_OK, lx_classifier_new(plan, &classifier, &error));
+    lx_plan_free(plan);
+    IS(LX_OK, lx_classify(classifier, packet, sizeof packet, &class_id, &error));
+    CHECK(class_id == 0);
+    packet[23] = 0xa1;
+    IS(LX_OK, lx_classify(classifier, packet, sizeof packet, &class_id, &error));
+    CHECK(class_id == 1);
+    /* Cut short before the ports, then within the header. */
+    packet[23] = 0xa0;
+    IS(LX_OK, lx_classify(classifier, packet, 22, &class_id, &error));
+    CHECK(class_id == 1);
+    IS(LX_NONE, lx_classify(classifier, packet, 19, &class_id, &error));
+    packet[9] = 6;
+    IS(LX_NONE, lx_classify(classifier, packet, sizeof packet, &class_id, &error));
+    IS(LX_NONE, lx_classify(classifier, NULL, 0, &class_id, &error));
+    CHECK(class_id == 1);
+    IS(LX_ERR_NULL, lx_classify(classifier, NULL, 20, &class_id, &error));
+    IS(LX_ERR_NULL, lx_classify(classifier, packet, 20, NULL, &error));
+    IS(LX_ERR_ARGUMENT, lx_classify(classifier, packet, SIZE_MAX, &class_id, &error));
+    lx_classifier_free(classifier);
+}
 
 int main(void) {
     lx_plan *plan = plan_of(
@@ -29,6 +57,7 @@ int main(void) {
     IS(LX_ERR_ARGUMENT, lx_policer_nonconforming(policer, 2, &value, &error));
     IS(LX_ERR_TIME, lx_police(policer, 1, &packet, &entry, &error));
     IS(LX_ERR_NULL, lx_police(policer, 4000000, &packet, NULL, &error));
+    classifying();
     lx_policer_free(policer);
     lx_plan_free(plan);
 

@@ -16,14 +16,14 @@ use rand_pcg::Pcg64;
 use super::program::{Program, Tools};
 
 /// Queue management of class `c`.
-const QUEUES: [&str; 4] = [
+pub(crate) const QUEUES: [&str; 4] = [
     "",
     "queue = { kind = 'droptail', limit = 9 }",
     "queue = { kind = 'choke', min = 3, max = 9, limit = 20 }",
     "queue = { kind = 'codel', limit = 40 }",
 ];
 
-fn plan_text(queue: &str) -> String {
+pub(crate) fn plan_text(queue: &str) -> String {
     format!(
         "version = 1\nlink = {{ rate = '10mbit', max-packet = '1500b' }}\nscheduler.kind = 'fifo'\n\
          [class.a]\ndeadline = '5ms'\narrival = {{ bucket = '3kB', rate = '1mbit' }}\n\
@@ -33,10 +33,10 @@ fn plan_text(queue: &str) -> String {
 }
 
 /// A time, class, flow, length and ECN bits each.
-type Arrivals = Vec<(u64, u32, u32, u32, u8)>;
+pub(crate) type Arrivals = Vec<(u64, u32, u32, u32, u8)>;
 
 /// Bursts at a link that is full most of the time.
-fn arrivals(seed: u64) -> Arrivals {
+pub(crate) fn arrivals(seed: u64) -> Arrivals {
     let mut random = Pcg64::seed_from_u64(seed);
     let mut time = 0;
     let mut arrive = |_| {

@@ -53,6 +53,11 @@ static void scheduling() {
     CHECK(scheduler.next_drop()->reason == LX_DROP_NO_CLASS);
     laxity::Pacer pacer(8000000);
     CHECK(pacer.start(0, 0, 1000) == 1000000 && pacer.free_at() == 1000000);
+    const laxity::Classifier classifier(
+        laxity::Plan::parse("version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\n"
+                            "[class.six]\nmatch = 'ip6'\n[class.any]\nmatch = 'any'\n"));
+    const std::uint8_t six[40] = {0x60};
+    CHECK(classifier.classify(six, sizeof six) == 0u && classifier.classify(nullptr, 0) == 1u);
     laxity::Policer policer(plan);
     auto packet = laxity::packet(0, 300, 0, 0);
     CHECK(policer.police(0, packet) == LX_CONFORMING);
