@@ -129,7 +129,7 @@ impl Answer {
     }
 
     pub(crate) fn refused(reason: Why, message: impl Into<String>) -> Answer {
-        Answer::Refused(Refused { reason, message: message.into(), offer: Offer::default() })
+        Answer::Refused(Refused { reason, message: message.into(), offer: Box::default() })
     }
 
     /// Where no reservations are taken.
@@ -150,7 +150,7 @@ pub struct Refused {
     pub message: String,
     /// What would fit.
     #[serde(default)]
-    pub offer: Offer,
+    pub offer: Box<Offer>,
 }
 
 /// Sorts of reasons.

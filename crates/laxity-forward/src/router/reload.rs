@@ -63,8 +63,8 @@ impl Router {
     /// if it has one; the new scheduler gets them in their order, and hears of their hosts. What is
     /// held goes on when it was to, and what comes after is held behind it, to the new curves.
     /// Addresses that were learned stay known, inputs stay in step, and whatever is shaped stays
-    /// shaped. At the edge a class with the same frames goes on with the first that it has not given
-    /// out.
+    /// shaped. At the edge a class with the same frames goes on with the first frame that it has
+    /// not given out.
     ///
     /// A packet whose class is there by name stays in it. Any other goes to the class that its
     /// headers have under the new plan, as best effort if that has an arrival curve, which the

@@ -283,7 +283,11 @@ impl Desk {
         let reason = match error {
             RequestError::NoRoom(no_room) => {
                 let NoRoom { offer, .. } = (**no_room).clone();
-                return Answer::Refused(Refused { reason: Why::NoRoom, message, offer });
+                return Answer::Refused(Refused {
+                    reason: Why::NoRoom,
+                    message,
+                    offer: Box::new(offer),
+                });
             }
             RequestError::Exists(_) | RequestError::Pending => Why::Exists,
             RequestError::Unknown(_) => Why::Unknown,

@@ -351,15 +351,13 @@ proptest! {
         exact: bool,
     ) {
         let paths: [&[&str]; 3] = [&["a", "b", "d"], &["a", "c", "d"], &["b", "d", "c"]];
-        let text = match exact {
-            true => FRAMED.replace("spare = 1", "spare = 1, assignment = 'exact'"),
-            false => FRAMED.to_string(),
-        };
+        let assignment = if exact { "exact" } else { "quick" };
+        let text = FRAMED.replace("spare = 1", &format!("spare = 1, assignment = '{assignment}'"));
         let mut book = Book::new(&text, "plan.toml", Path::new("")).unwrap();
         let mut last = frames(&book.plan(Nanos(0)).unwrap().0);
         let mut now = Nanos(0);
         for (number, (what, gap, path, wait)) in steps.into_iter().enumerate() {
-            now = now + Nanos(wait);
+            now += Nanos(wait);
             book.expire(now);
             let names: Vec<String> = book.reservations().map(|(name, _)| name.clone()).collect();
             if what == 0 && !names.is_empty() {

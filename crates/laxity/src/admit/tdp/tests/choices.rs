@@ -277,7 +277,7 @@ proptest! {
         }
     }
 
-    /// What is filled has no room left for anybody, and nothing more is taken than there is.
+    /// A filled frame has no more room, and loses no more than it had.
     #[test]
     fn filled_frames_are_full((period, capacities, flows) in networks(8, 4, 0)) {
         let mut ledger = Ledger::new(period, &capacities);
