@@ -1,5 +1,8 @@
-//! The C interface, by calls with any arguments: it returns a status, and no packet is lost.
+//! The C interface, by calls with any arguments: it returns a status, and nothing that is queued is lost.
 #![no_main]
+
+#[path = "capi/datagrams.rs"]
+mod datagrams;
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -202,6 +205,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut arguments = Arguments(bytes);
     match arguments.byte() {
         Some(kind) if kind % 4 == 3 => reserve(&mut arguments),
+        Some(kind) if kind % 4 == 2 => datagrams::queue(&mut arguments),
         Some(_) => schedule(&mut arguments),
         None => None,
     };

@@ -372,11 +372,47 @@ typedef enum {
 } lx_send_mode;
 
 /**
+ * Why a datagram is handed back.
+ */
+typedef enum {
+  /**
+   * It has expired.
+   */
+  LX_UNSENT_EXPIRED = 0,
+  /**
+   * It was its turn, and it would have arrived after it expires.
+   */
+  LX_UNSENT_TOO_LATE = 1,
+} lx_unsent_reason;
+
+/**
+ * Which group of a track is sent first.
+ */
+typedef enum {
+  /**
+   * The oldest one.
+   */
+  LX_GROUPS_ASCENDING = 0,
+  /**
+   * The newest one.
+   */
+  LX_GROUPS_DESCENDING = 1,
+} lx_group_order;
+
+/**
  * The reservations of a plan. Each is one more class; it is granted exactly if the admission test
  * admits the plan with it, at every time of its period. One thread uses a book at a time. Times
  * are those of the caller and do not go back.
  */
 typedef struct lx_book lx_book;
+
+/**
+ * Datagrams that wait to be sent, in place of the queue of a program that sends by a congestion
+ * control. Of what waits it sends the lowest level first; in a level what has a deadline, by the
+ * earliest one; then equal shares of the level's streams. One thread uses it at a time. Time is an
+ * argument, in ns of any clock that does not go back; it never reads one.
+ */
+typedef struct lx_deadline_queue lx_deadline_queue;
 
 /**
  * A scheduler on a thread of its own, with a clock that counts from its start. Producers hand
@@ -627,6 +663,96 @@ typedef struct {
    */
   uint64_t ring_dropped;
 } lx_statistics;
+
+/**
+ * A datagram. Payloads do not cross: `handle` says which one it is.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_datagram)`.
+   */
+  uint32_t size;
+  /**
+   * Length in bytes, as it counts for the budget; at least 1.
+   */
+  uint32_t length;
+  /**
+   * The caller's own mark, which comes out unchanged.
+   */
+  uint64_t handle;
+  /**
+   * When it is due, in ns; 0 or `LX_NEVER` if it only has a share of what others leave. A
+   * datagram that is late is still sent.
+   */
+  uint64_t deadline;
+  /**
+   * From when on it is of no use, in ns; 0 or `LX_NEVER` if it always is. It is sent if it
+   * arrives by then.
+   */
+  uint64_t expires;
+  /**
+   * The stream that has a share of the level. Datagrams with a deadline need none.
+   */
+  uint64_t stream;
+  /**
+   * The place within the stream, its upper half: the least goes first, of equal ones the first
+   * to come. Datagrams with a deadline need none.
+   */
+  uint64_t order_high;
+  /**
+   * The lower half.
+   */
+  uint64_t order_low;
+  /**
+   * Lower levels go first, whatever waits in higher ones.
+   */
+  uint32_t level;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} lx_datagram;
+
+/**
+ * Settings of a deadline queue. A field that is zero has its default.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_deadline_queue_settings)`.
+   */
+  uint32_t size;
+  /**
+   * The most datagrams that wait, up to 2^24. Default 65536.
+   */
+  uint32_t limit;
+} lx_deadline_queue_settings;
+
+/**
+ * What congestion control lets out now.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_budget)`.
+   */
+  uint32_t size;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+  /**
+   * The most bytes that may leave now. Forecasts do not look at it.
+   */
+  uint64_t bytes;
+  /**
+   * The rate at which the path carries bytes; 0 if it is not known, and datagrams count as
+   * arrived when they leave.
+   */
+  uint64_t bits_per_second;
+  /**
+   * Bytes that have left and not arrived: they arrive before all that leaves now.
+   */
+  uint64_t in_flight;
+} lx_budget;
 
 /**
  * What is asked for. A time that is 0 is `now` for `from`, and none for the others.
@@ -1150,6 +1276,125 @@ lx_status lx_producer_send(lx_producer *producer,
                            const lx_packet *packet,
                            uint32_t mode,
                            lx_error **error);
+
+/**
+ * Gives a datagram the rank of an object of Media over QUIC Transport: by the priority of the
+ * subscriber, then by that of the publisher, where 0 is the highest; in a track by its group order
+ * and then by the number of the object or subgroup. `group_order` is an `lx_group_order`. Tracks
+ * of the same priorities share alike.
+ */
+lx_status lx_datagram_rank_moq(lx_datagram *datagram,
+                               uint8_t subscriber,
+                               uint8_t publisher,
+                               uint64_t track,
+                               uint32_t group_order,
+                               uint64_t group,
+                               uint64_t object,
+                               lx_error **error);
+
+/**
+ * Gives a datagram the rank of what a response of HTTP sends (RFC 9218): by urgency, from 0, the
+ * highest, to 7; higher values count as 7. Responses that are not incremental go one after
+ * another, by the number of their stream. Each incremental one of an urgency, and all others
+ * together, have equal shares.
+ */
+lx_status lx_datagram_rank_http(lx_datagram *datagram,
+                                uint8_t urgency,
+                                uint32_t is_incremental,
+                                uint64_t stream,
+                                lx_error **error);
+
+/**
+ * Makes an empty queue. `settings` may be NULL for the defaults.
+ */
+lx_status lx_deadline_queue_new(const lx_deadline_queue_settings *settings,
+                                lx_deadline_queue **queue,
+                                lx_error **error);
+
+/**
+ * Frees a queue with all that it holds; NULL is none. Handles of datagrams that wait, or were
+ * handed back and not taken, do not come out any more.
+ */
+void lx_deadline_queue_free(lx_deadline_queue *queue);
+
+/**
+ * Takes in a datagram; `LX_FULL` if the queue is full: nothing else is dropped for it. `ticket`
+ * may be NULL; it gets what `lx_deadline_queue_withdraw` takes.
+ */
+lx_status lx_deadline_queue_push(lx_deadline_queue *queue,
+                                 const lx_datagram *datagram,
+                                 uint64_t *ticket,
+                                 lx_error **error);
+
+/**
+ * Takes out the datagram to send now. `arrives` gets when its last byte arrives by the budget, and
+ * may be NULL. `LX_NONE` if none waits or the next one is longer than the budget. Datagrams that
+ * are of no use any more are handed back: see `lx_deadline_queue_next_unsent`.
+ */
+lx_status lx_deadline_queue_pop(lx_deadline_queue *queue,
+                                uint64_t now,
+                                const lx_budget *budget,
+                                lx_datagram *datagram,
+                                uint64_t *arrives,
+                                lx_error **error);
+
+/**
+ * Hands back what has expired now; `lx_deadline_queue_pop` does so, too.
+ */
+lx_status lx_deadline_queue_expire(lx_deadline_queue *queue, uint64_t now, lx_error **error);
+
+/**
+ * When the next datagram expires: nothing else happens by time alone. `LX_NONE` if none will.
+ */
+lx_status lx_deadline_queue_next_expiry(lx_deadline_queue *queue, uint64_t *time, lx_error **error);
+
+/**
+ * Takes the first datagram that was handed back and not taken yet, and an `lx_unsent_reason`,
+ * whose place may be NULL. `LX_NONE` if there is none. Up to `LX_DROPS_KEPT` wait: with more,
+ * `lx_deadline_queue_push` is refused with `LX_ERR_DROPS`.
+ */
+lx_status lx_deadline_queue_next_unsent(lx_deadline_queue *queue,
+                                        lx_datagram *datagram,
+                                        uint32_t *reason,
+                                        lx_error **error);
+
+/**
+ * Takes out the datagram of a ticket, as when its stream is reset. `LX_NONE` if it waits no more.
+ */
+lx_status lx_deadline_queue_withdraw(lx_deadline_queue *queue,
+                                     uint64_t ticket,
+                                     lx_datagram *datagram,
+                                     lx_error **error);
+
+/**
+ * When the last byte of a datagram would arrive that were pushed now, if nothing else comes and
+ * congestion control lets out bytes at the budget's rate. `LX_NONE` if it would be handed back.
+ */
+lx_status lx_deadline_queue_forecast(lx_deadline_queue *queue,
+                                     uint64_t now,
+                                     const lx_datagram *datagram,
+                                     const lx_budget *budget,
+                                     uint64_t *arrives,
+                                     lx_error **error);
+
+/**
+ * Whether a datagram would arrive by its deadline, and before it expires, if it were pushed now:
+ * writes 1 or 0. See `lx_deadline_queue_forecast`.
+ */
+lx_status lx_deadline_queue_will_arrive(lx_deadline_queue *queue,
+                                        uint64_t now,
+                                        const lx_datagram *datagram,
+                                        const lx_budget *budget,
+                                        uint32_t *will_arrive,
+                                        lx_error **error);
+
+/**
+ * Datagrams and bytes that wait. Either place may be NULL.
+ */
+lx_status lx_deadline_queue_backlog(lx_deadline_queue *queue,
+                                    uint64_t *datagrams,
+                                    uint64_t *bytes,
+                                    lx_error **error);
 
 /**
  * Makes the empty book of a plan, which has to be admitted by itself.

@@ -11,17 +11,19 @@
 //! | module | what it has |
 //! | --- | --- |
 //! | [`status`], [`error`] | how a call ended, and its text |
-//! | [`entry`], `pointer`, `sized` | the boundary: handles, pointers, structs that grow |
+//! | [`entry`], `pointer`, `sized`, `ticket` | the boundary: handles, pointers, structs that grow |
 //! | [`plan`], [`proof`] | plans, and what is proved of them |
 //! | [`packet`], [`reason`] | what crosses for a packet, and why it was chosen or dropped |
 //! | `replaceable`, [`scheduler`] | a scheduler whose plan may be replaced, and its calls |
 //! | [`police`], [`pacer`] | the entrance and the pace of a link |
 //! | [`engine`], [`producer`] | a scheduler on a thread of its own |
+//! | [`deadline_queue`] | datagrams that are due, expire and have ranks |
 //! | [`book`] | reservations |
 #![allow(non_camel_case_types, reason = "C reads these names")]
 #![deny(missing_docs)]
 
 pub mod book;
+pub mod deadline_queue;
 pub mod engine;
 pub mod entry;
 pub mod error;
@@ -37,5 +39,6 @@ mod replaceable;
 pub mod scheduler;
 mod sized;
 pub mod status;
+mod ticket;
 
 pub use sized::Sized as SizedStruct;

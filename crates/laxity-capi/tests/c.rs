@@ -4,16 +4,18 @@ mod c {
     pub(crate) mod languages;
     pub(crate) mod program;
     pub(crate) mod replay;
+    pub(crate) mod replay_datagrams;
 }
 
 use c::program::{Program, Tools};
 
 /// Each by itself; under valgrind with fewer packets, which it looks at one by one.
-const PROGRAMS: [(&str, &[&str]); 5] = [
+const PROGRAMS: [(&str, &[&str]); 6] = [
     ("plans.c", &[]),
     ("schedulers.c", &[]),
     ("entrance.c", &[]),
     ("engine.c", &["-DPACKETS=300"]),
+    ("deadline_queue.c", &[]),
     ("book.c", &[]),
 ];
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, DocumentationStyle, ExportConfig, Language, Style};
 
 /// What the header has, in its order.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 18] = [
     "status",
     "error",
     "pointer",
@@ -21,13 +21,23 @@ const SOURCES: [&str; 16] = [
     "engine/event",
     "engine",
     "producer",
+    "deadline_queue/datagram",
+    "deadline_queue",
     "book/request",
     "book",
 ];
 
 /// Enums whose values cross as numbers, so that any number may come.
-const ENUMS: [&str; 6] =
-    ["lx_ecn", "lx_drop_reason", "lx_criterion", "lx_entry", "lx_event_kind", "lx_send_mode"];
+const ENUMS: [&str; 8] = [
+    "lx_ecn",
+    "lx_drop_reason",
+    "lx_criterion",
+    "lx_entry",
+    "lx_event_kind",
+    "lx_send_mode",
+    "lx_unsent_reason",
+    "lx_group_order",
+];
 
 #[test]
 fn the_header_is_that_of_the_sources() {

@@ -58,6 +58,33 @@ static void scheduling() {
     CHECK(policer.police(0, packet) == LX_CONFORMING);
 }
 
+static void datagrams() {
+    laxity::DeadlineQueue queue;
+    const auto budget = laxity::budget(1500, 8000000000);
+    CHECK(queue.push(laxity::datagram(300, 900, LX_NEVER, 1)).has_value());
+    const auto ticket = queue.push(laxity::datagram(200, 500, 600, 2));
+    CHECK(queue.push(laxity::datagram(100, LX_NEVER, 450, 3)).has_value());
+    CHECK(queue.backlog().packets == 3 && queue.backlog().bytes == 600);
+    CHECK(queue.forecast(0, laxity::datagram(50, 800, 800, 4), budget) == 250u);
+    CHECK(!queue.will_arrive(0, laxity::datagram(50, 49, LX_NEVER, 4), budget));
+    CHECK(queue.next_expiry() == 450u);
+    CHECK(queue.withdraw(*ticket)->handle == 2 && !queue.withdraw(*ticket).has_value());
+    const auto popped = queue.pop(10, budget);
+    CHECK(popped.has_value() && popped->datagram.handle == 1 && popped->arrives == 310);
+    CHECK(!queue.next_unsent().has_value());
+    queue.expire(450);
+    const auto unsent = queue.next_unsent();
+    CHECK(unsent.has_value() && unsent->datagram.handle == 3);
+    CHECK(unsent->reason == LX_UNSENT_EXPIRED);
+    CHECK(!queue.pop(451, budget).has_value() && !queue.next_expiry().has_value());
+    // A full queue takes nothing.
+    auto settings = laxity::sized<lx_deadline_queue_settings>();
+    settings.limit = 1;
+    laxity::DeadlineQueue small(settings);
+    CHECK(small.push(laxity::datagram(1, 0, 0, 0)).has_value());
+    CHECK(!small.push(laxity::datagram(1, 0, 0, 0)).has_value());
+}
+
 static void errors() {
     try {
         (void)laxity::Plan::parse("version = 1\nlink.rate = 5\n", "bad.toml");
@@ -103,6 +130,7 @@ static void engine() {
 
 int main() {
     scheduling();
+    datagrams();
     errors();
     engine();
     return 0;
