@@ -1,4 +1,5 @@
-//! The C interface, by calls with any arguments: it returns a status, and nothing that is queued is lost.
+//! The C interface, by calls with any arguments: it returns a status, and loses nothing that it
+//! holds.
 #![no_main]
 
 #[path = "capi/datagrams.rs"]

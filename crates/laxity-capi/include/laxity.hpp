@@ -438,6 +438,73 @@ public:
     }
 };
 
+class UdpSink;
+
+// Hands datagrams to a UDP sink; one thread at a time.
+class UdpProducer : public detail::Owner<lx_udp_producer, lx_udp_producer_free> {
+public:
+    // Whether it was taken. `datagram` is of laxity::sized<lx_udp_datagram>().
+    bool send(const lx_udp_datagram &datagram, lx_send_mode mode = LX_SEND_WAIT) {
+        const auto number = static_cast<std::uint32_t>(mode);
+        return detail::call(lx_udp_send, get(), &datagram, number) == LX_OK;
+    }
+
+private:
+    friend class UdpSink;
+    explicit UdpProducer(const lx_udp_sink *sink) : Owner(lx_udp_sink_producer, sink) {}
+};
+
+// Sends datagrams by UDP, paced, on a thread of its own. Only on Linux.
+class UdpSink : public detail::Owner<lx_udp_sink, lx_udp_sink_free> {
+public:
+    // By their deadlines, expiries and ranks.
+    explicit UdpSink(const lx_udp_settings &settings = sized<lx_udp_settings>())
+        : UdpSink(nullptr, 0, settings) {}
+    // By the classes of a plan.
+    explicit UdpSink(const Plan &plan,
+                     const lx_udp_settings &settings = sized<lx_udp_settings>(),
+                     std::uint64_t seed = 0)
+        : UdpSink(plan.get(), seed, settings) {}
+
+    [[nodiscard]] UdpProducer producer() const { return UdpProducer(get()); }
+    [[nodiscard]] std::uint64_t now() const {
+        std::uint64_t now = 0;
+        detail::call(lx_udp_sink_now, get(), &now);
+        return now;
+    }
+    // In bits per second; 0 for as fast as the sockets take datagrams.
+    void set_rate(std::uint64_t rate) { detail::call(lx_udp_sink_set_rate, get(), rate); }
+    void hold() { detail::call(lx_udp_sink_hold, get()); }
+    void reconfigure(const Plan &plan, std::uint64_t seed = 0) {
+        detail::call(lx_udp_sink_reconfigure, get(), static_cast<const lx_plan *>(plan.get()),
+                     seed);
+    }
+    // Replaces `events` by up to `most` new ones; returns LX_OK, LX_NONE or LX_END.
+    lx_status receive(std::vector<lx_event> &events, std::size_t most, std::uint64_t timeout) {
+        events.assign(most, sized<lx_event>());
+        std::size_t count = 0;
+        const lx_status status =
+            detail::call(lx_udp_sink_receive, get(), events.data(), most, timeout, &count);
+        events.resize(count);
+        return status;
+    }
+    [[nodiscard]] lx_udp_statistics statistics() const {
+        auto statistics = sized<lx_udp_statistics>();
+        detail::call(lx_udp_sink_statistics, get(), &statistics);
+        return statistics;
+    }
+    // All producers are gone before.
+    lx_udp_statistics shutdown() {
+        auto statistics = sized<lx_udp_statistics>();
+        detail::call(lx_udp_sink_shutdown, get(), &statistics);
+        return statistics;
+    }
+
+private:
+    UdpSink(const lx_plan *plan, std::uint64_t seed, const lx_udp_settings &settings)
+        : Owner(lx_udp_sink_start, plan, seed, &settings) {}
+};
+
 // Reservations of a plan.
 class Book : public detail::Owner<lx_book, lx_book_free> {
 public:

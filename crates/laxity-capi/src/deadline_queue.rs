@@ -1,6 +1,6 @@
 //! A queue of datagrams that are due, expire and have ranks.
 
-pub(crate) mod datagram;
+mod datagram;
 
 use std::collections::VecDeque;
 

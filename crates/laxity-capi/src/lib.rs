@@ -18,6 +18,7 @@
 //! | [`police`], [`pacer`] | the entrance and the pace of a link |
 //! | [`engine`], [`producer`] | a scheduler on a thread of its own |
 //! | [`deadline_queue`] | datagrams that are due, expire and have ranks |
+//! | `udp` | a sink that sends datagrams itself, on Linux |
 //! | [`book`] | reservations |
 #![allow(non_camel_case_types, reason = "C reads these names")]
 #![deny(missing_docs)]
@@ -40,5 +41,7 @@ pub mod scheduler;
 mod sized;
 pub mod status;
 mod ticket;
+#[cfg(target_os = "linux")]
+pub mod udp;
 
 pub use sized::Sized as SizedStruct;

@@ -10,12 +10,13 @@ mod c {
 use c::program::{Program, Tools};
 
 /// Each by itself; under valgrind with fewer packets, which it looks at one by one.
-const PROGRAMS: [(&str, &[&str]); 6] = [
+const PROGRAMS: [(&str, &[&str]); 7] = [
     ("plans.c", &[]),
     ("schedulers.c", &[]),
     ("entrance.c", &[]),
     ("engine.c", &["-DPACKETS=300"]),
     ("deadline_queue.c", &[]),
+    ("udp.c", &["-DPACKETS=100"]),
     ("book.c", &[]),
 ];
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, DocumentationStyle, ExportConfig, Language, Style};
 
 /// What the header has, in its order.
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 22] = [
     "status",
     "error",
     "pointer",
@@ -23,12 +23,16 @@ const SOURCES: [&str; 18] = [
     "producer",
     "deadline_queue/datagram",
     "deadline_queue",
+    "udp/settings",
+    "udp/datagram",
+    "udp",
+    "udp/producer",
     "book/request",
     "book",
 ];
 
 /// Enums whose values cross as numbers, so that any number may come.
-const ENUMS: [&str; 8] = [
+const ENUMS: [&str; 10] = [
     "lx_ecn",
     "lx_drop_reason",
     "lx_criterion",
@@ -37,6 +41,8 @@ const ENUMS: [&str; 8] = [
     "lx_send_mode",
     "lx_unsent_reason",
     "lx_group_order",
+    "lx_transmit_time",
+    "lx_loss",
 ];
 
 #[test]

@@ -86,8 +86,14 @@ unsafe fn step(
                 budget.bytes = arguments.number()?;
                 budget.bits_per_second = arguments.number()?;
                 budget.in_flight = arguments.number()?;
-                let popped =
-                    lx_deadline_queue_pop(queue, *now, &budget, &mut given, &mut number, null_mut());
+                let popped = lx_deadline_queue_pop(
+                    queue,
+                    *now,
+                    &budget,
+                    &mut given,
+                    &mut number,
+                    null_mut(),
+                );
                 is_ok(popped, -1)
             }
             4 => {
@@ -102,7 +108,8 @@ unsafe fn step(
                 given = datagram(*now, arguments)?;
                 budget.bits_per_second = arguments.number()?;
                 let (given, budget, out) = (&given, &budget, &mut number);
-                let status = lx_deadline_queue_forecast(queue, *now, given, budget, out, null_mut());
+                let status =
+                    lx_deadline_queue_forecast(queue, *now, given, budget, out, null_mut());
                 let mut will_arrive = 9;
                 let out = &mut will_arrive;
                 lx_deadline_queue_will_arrive(queue, *now, given, budget, out, null_mut());

@@ -85,6 +85,12 @@ impl lx_datagram {
         if self.length == 0 {
             return Err(refused("the datagram's length is 0: it is at least 1"));
         }
+        let (handle, length) = (self.handle, self.length);
+        Ok(Datagram { handle, length, ..self.terms()? })
+    }
+
+    /// The same without handle and length, which are not looked at.
+    pub(crate) fn terms(&self) -> Result<Datagram, Failure> {
         if self.reserved != 0 {
             return Err(refused("the datagram's reserved is not 0"));
         }
@@ -94,7 +100,7 @@ impl lx_datagram {
             order: u128::from(self.order_high) << 64 | u128::from(self.order_low),
         };
         let (deadline, expires) = (time(self.deadline)?, time(self.expires)?);
-        Ok(Datagram { handle: self.handle, length: self.length, rank, deadline, expires })
+        Ok(Datagram { rank, deadline, expires, ..Datagram::default() })
     }
 
     /// The same with another rank.
@@ -133,7 +139,7 @@ pub(super) fn unsent_reason(reason: Reason) -> lx_unsent_reason {
 }
 
 /// A time that may be missing.
-pub(crate) fn time(time: u64) -> Result<Option<Nanos>, Failure> {
+fn time(time: u64) -> Result<Option<Nanos>, Failure> {
     match time {
         0 | LX_NEVER => Ok(None),
         time if time > LX_TIME_MAX => {

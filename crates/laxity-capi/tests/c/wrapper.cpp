@@ -1,4 +1,8 @@
 // The wrapper for C++: owners, optionals, exceptions.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -128,10 +132,53 @@ static void engine() {
     CHECK(engine.shutdown().sent == 10000 && engine.receive(events, 1, 0) == LX_END);
 }
 
+static void udp() {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof to;
+    const int receiver = socket(AF_INET, SOCK_DGRAM, 0);
+    CHECK(bind(receiver, reinterpret_cast<sockaddr *>(&to), length) == 0);
+    CHECK(getsockname(receiver, reinterpret_cast<sockaddr *>(&to), &length) == 0);
+    auto settings = laxity::sized<lx_udp_settings>();
+    settings.events = 16;
+    settings.held = 1;
+    laxity::UdpSink sink(settings);
+    auto datagram = laxity::sized<lx_udp_datagram>();
+    datagram.to = &to;
+    datagram.to_length = length;
+    datagram.length = 3;
+    auto producer = std::optional(sink.producer());
+    // Without a deadline the first one has only a share.
+    datagram.bytes = "two";
+    CHECK(producer->send(datagram));
+    auto terms = laxity::datagram(0, sink.now() + 1000000000, LX_NEVER, 0);
+    datagram.terms = &terms;
+    datagram.bytes = "one";
+    CHECK(producer->send(datagram));
+    while (sink.statistics().queued < 2) {
+        std::this_thread::yield();
+    }
+    sink.set_rate(1000000);
+    char bytes[3];
+    for (const char *expected : {"one", "two"}) {
+        CHECK(recv(receiver, bytes, 3, 0) == 3 && std::string_view(bytes, 3) == expected);
+    }
+    producer.reset();
+    CHECK(sink.shutdown().sent == 2);
+    std::vector<lx_event> events;
+    CHECK(sink.receive(events, 16, 0) == LX_OK && events.size() == 2);
+    CHECK(events[0].kind == LX_SENT && sink.receive(events, 16, 0) == LX_END);
+    close(receiver);
+    laxity::UdpSink planned(laxity::Plan::parse(PLAN));
+    CHECK(planned.shutdown().received == 0);
+}
+
 int main() {
     scheduling();
     datagrams();
     errors();
     engine();
+    udp();
     return 0;
 }
