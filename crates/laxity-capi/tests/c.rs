@@ -1,10 +1,14 @@
 //! Programs in C, C++, Go and Python against the header and the library as a user gets them.
 
 mod c {
+    #[cfg(target_os = "linux")]
+    pub(crate) mod gstreamer;
     pub(crate) mod languages;
     pub(crate) mod program;
     pub(crate) mod replay;
     pub(crate) mod replay_datagrams;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod rtp;
 }
 
 use c::program::{Program, Tools};
