@@ -167,6 +167,20 @@ CALLS = {
     + bytes([5])
     + number(2, 1)
     + bytes([1]),
+    "udp": bytes([6])
+    + 2
+    * (
+        bytes([2])
+        + number(5, 1)
+        + number(1, 1)
+        + bytes([0, 100])
+        + number(7, 1)
+        + bytes([16])
+        + number(0, 0)
+        + number(0, 0)
+        + number(1228, 2)
+        + bytes([46])
+    ),
     "book": bytes([3, 0, 0, 0, 0])
     + b"deadline = '20ms'\narrival = { bucket = '3kB', rate = '3mbit' }",
 }

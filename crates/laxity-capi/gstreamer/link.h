@@ -8,8 +8,8 @@
 typedef struct LaxityLink LaxityLink;
 
 /* The link of a name, which is started if there is none; with NULL as the name a link of one's own.
- * `plan` is the path of a plan, or NULL; a rate of 0 is that of the plan, or none. Returns NULL with
- * an error if the link cannot be started, or has another plan or rate. */
+ * `plan` is the path of a plan, or NULL; a rate of 0 is that of the plan, or none. Returns NULL
+ * with an error if the link cannot be started, or has another plan or rate. */
 LaxityLink *laxity_link_open(const char *name, const char *plan, guint64 rate, GError **error);
 
 /* Leaves a link; the last one to leave waits until everything is sent. */

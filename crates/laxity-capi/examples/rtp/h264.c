@@ -49,7 +49,8 @@ struct media h264_read(const char *path, uint32_t frames_per_second) {
         unsigned type = unit[0] & 31;
         int is_slice = type >= SLICE && type <= IDR_SLICE;
         /* A slice whose first macroblock is number 0 has a 1 as its first bit (section 7.3.3). */
-        int may_begin = is_slice ? end - from > 1 && unit[1] >> 7 : type >= SEI && type <= DELIMITER;
+        int may_begin =
+            is_slice ? end - from > 1 && unit[1] >> 7 : type >= SEI && type <= DELIMITER;
         while (end > from && bytes[end - 1] == 0) {
             end--;
         }

@@ -1,6 +1,6 @@
 //! 500 streams of audio by the server in C, over a sink that carries 85 % of them: first in, first
-//! out, beside DWCS, counted by the receivers in C. It takes `ffmpeg` and `cc`.
-#![cfg(target_os = "linux")]
+//! out, beside DWCS, counted by the receivers in C. It takes Linux, `ffmpeg` and
+//! `cc`.
 
 mod stage;
 
@@ -31,7 +31,8 @@ fn compare(folder: &std::path::Path) -> Outcome<()> {
         for seed in 0..SEEDS {
             let (seed, path) = (seed.to_string(), plan(plan_name));
             let asked = ["--audio", "audio.opus", "--seconds", "10", "--seed", &seed];
-            let server = [&asked[..], &["--plan", &path], more].concat();
+            // What the machine's other threads cost the sink is made up for within a gap.
+            let server = [&asked[..], &["--catch-up", "40", "--plan", &path], more].concat();
             let (port, receivers) = (20_000, 500);
             let show =
                 Show { server: &server, port, counted_from: port, receivers, counted: receivers };

@@ -67,7 +67,8 @@ static struct stream *streams_open(uint64_t port, uint64_t receivers, int epoll)
         struct stream *stream = &streams[index];
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = stream};
         stream->kind = index % KINDS;
-        stream->socket = bound((uint16_t)(port + index / KINDS * PORTS_EACH + stream->kind * VIDEO_PORT));
+        stream->socket =
+            bound((uint16_t)(port + index / KINDS * PORTS_EACH + stream->kind * VIDEO_PORT));
         stream->fates = calloc(1 << 16, 1);
         if (stream->fates == NULL || epoll_ctl(epoll, EPOLL_CTL_ADD, stream->socket, &event) != 0) {
             fail("--receivers", "there is no memory for so many");

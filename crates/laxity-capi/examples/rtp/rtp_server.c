@@ -15,10 +15,10 @@
 #include "rtp.h"
 
 #define MILLISECOND 1000000u
-#define USAGE                                                                                      \
-    "the options are --audio FILE --video FILE --fps N --receivers N --host ADDRESS --port N "     \
-    "--seconds N --rate BITS --plan FILE --under SCHEDULER --audio-due MS --video-due MS --spread MS " \
-    "--seed N --sdp 1, each with a value"
+#define USAGE                                                                                    \
+    "the options are --audio FILE --video FILE --fps N --receivers N --host ADDRESS --port N "   \
+    "--seconds N --rate BITS --plan FILE --under SCHEDULER --audio-due MS --video-due MS "       \
+    "--spread MS --catch-up MS --seed N --sdp 1, each with a value"
 
 enum kind { AUDIO, VIDEO, KINDS };
 
@@ -26,6 +26,7 @@ enum kind { AUDIO, VIDEO, KINDS };
 struct track {
     struct media media;
     uint32_t class_id;
+    /* How long after its time a packet is due, in ms. */
     uint64_t due;
     /* Packets for each receiver. */
     uint32_t packets;
@@ -151,11 +152,13 @@ static void plan_all(struct server *server, uint64_t length, uint64_t spread, ui
     qsort(server->schedule.events, server->schedule.count, sizeof(struct event), earlier);
 }
 
-static void start(struct server *server, uint64_t rate, const char *scheduler) {
+static void start(struct server *server, uint64_t rate, uint64_t catch_up,
+                  const char *scheduler) {
     lx_udp_settings settings = LX_INIT(lx_udp_settings);
     lx_error *error;
     uint64_t now = 0;
     settings.bits_per_second = rate;
+    settings.catch_up = catch_up;
     settings.batch = MILLISECOND / 2;
     settings.ring = 1 << 14;
     settings.backlog = 1 << 18;
@@ -179,7 +182,7 @@ static void send_event(struct server *server, const struct event *event, uint64_
     lx_datagram terms = LX_INIT(lx_datagram);
     lx_udp_datagram datagram = LX_INIT(lx_udp_datagram);
     struct sockaddr_in to = server->to;
-    uint64_t due = begin + event->at + track->due;
+    uint64_t due = begin + event->at + track->due * MILLISECOND;
     lx_error *error;
     lx_status status;
     rtp_header(bytes, event->kind == AUDIO ? AUDIO_TYPE : VIDEO_TYPE, unit->is_last,
@@ -232,29 +235,33 @@ static void report(struct server *server) {
 
 int main(int count, char **arguments) {
     static const char *const options[] = {
-        "--audio", "--video", "--fps",   "--receivers", "--host",      "--port", "--seconds", "--rate",
-        "--plan",  "--under", "--audio-due", "--video-due", "--spread", "--seed", "--sdp",  NULL};
+        "--audio", "--video", "--fps", "--receivers", "--host", "--port", "--seconds", "--rate",
+        "--plan", "--under", "--audio-due", "--video-due", "--spread", "--catch-up", "--seed",
+        "--sdp", NULL};
     struct server server = {0};
     const char *audio = option(count, arguments, "--audio", NULL);
     const char *video = option(count, arguments, "--video", NULL);
+    const char *host = option(count, arguments, "--host", "127.0.0.1");
     const char *plan = option(count, arguments, "--plan", NULL);
     uint64_t fps = number_option(count, arguments, "--fps", 25, 1, 1000);
+    uint64_t port = number_option(count, arguments, "--port", 20000, 1, 65535);
     uint64_t seconds = number_option(count, arguments, "--seconds", 10, 1, 3600);
     uint64_t rate = number_option(count, arguments, "--rate", 0, 0, 1000000000000);
     uint64_t spread = number_option(count, arguments, "--spread", 40, 0, 60000);
+    uint64_t catch_up = number_option(count, arguments, "--catch-up", 10, 1, 60000);
     uint64_t seed = number_option(count, arguments, "--seed", 0, 0, UINT32_MAX);
     lx_error *error;
     int kind;
     check_options(count, arguments, options, USAGE);
     server.receivers = (uint32_t)number_option(count, arguments, "--receivers", 1, 1, 10000);
-    server.tracks[AUDIO].due = MILLISECOND * number_option(count, arguments, "--audio-due", 60, 1, 60000);
-    server.tracks[VIDEO].due = MILLISECOND * number_option(count, arguments, "--video-due", 200, 1, 60000);
+    server.tracks[AUDIO].due = number_option(count, arguments, "--audio-due", 60, 1, 60000);
+    server.tracks[VIDEO].due = number_option(count, arguments, "--video-due", 200, 1, 60000);
     server.to.sin_family = AF_INET;
-    server.to.sin_port = htons((uint16_t)number_option(count, arguments, "--port", 20000, 1, 65535));
-    if (ntohs(server.to.sin_port) + PORTS_EACH * server.receivers > 65536) {
+    server.to.sin_port = htons((uint16_t)port);
+    if (port + PORTS_EACH * server.receivers > 65536) {
         fail("--port", "there are not enough ports from it on: each receiver takes 4");
     }
-    if (inet_pton(AF_INET, option(count, arguments, "--host", "127.0.0.1"), &server.to.sin_addr) != 1) {
+    if (inet_pton(AF_INET, host, &server.to.sin_addr) != 1) {
         fail("--host", "this is no address of IPv4");
     }
     if (audio == NULL && video == NULL) {
@@ -280,7 +287,7 @@ int main(int count, char **arguments) {
             }
         }
         plan_all(&server, seconds * 1000000000, spread * MILLISECOND, seed);
-        start(&server, rate, option(count, arguments, "--under", NULL));
+        start(&server, rate, catch_up * MILLISECOND, option(count, arguments, "--under", NULL));
         send_all(&server);
         report(&server);
     }

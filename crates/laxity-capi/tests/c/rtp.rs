@@ -1,5 +1,6 @@
 //! The server of RTP in C: what ffmpeg receives of it, and what 500 receivers in C count.
 
+use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +26,14 @@ fn stage(folder: &Path) -> Stage {
 /// Ports below those that the system gives out, others than those of another process.
 fn first_port() -> u16 {
     12_000 + 2_004 * (std::process::id() % 10) as u16
+}
+
+/// 90 pictures, 15 a second, as `video.h264`.
+fn record_video(stage: &Stage) {
+    let mut record = Command::new("ffmpeg");
+    record.args(["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=15:duration=6"]);
+    record.args(["-c:v", "libx264", "-bf", "0", "-g", "30", "-b:v", "150k", "-pix_fmt", "yuv420p"]);
+    succeed(record.arg(stage.path("video.h264")), "");
 }
 
 /// Waits until somebody receives at a port.
@@ -61,10 +70,7 @@ fn ffmpeg_decodes_one_stream_of_the_server_while_500_receivers_count_theirs() {
     let folder = tempfile::tempdir().unwrap();
     let stage = stage(folder.path());
     stage.record_audio().unwrap();
-    let mut record = Command::new("ffmpeg");
-    record.args(["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=15:duration=6"]);
-    record.args(["-c:v", "libx264", "-bf", "0", "-g", "30", "-b:v", "150k", "-pix_fmt", "yuv420p"]);
-    succeed(record.arg(stage.path("video.h264")), "");
+    record_video(&stage);
     let mut decode = Command::new("ffmpeg");
     decode.args(["-v", "error", "-i"]).arg(stage.path("video.h264"));
     let whole = hashes(&succeed(decode.args(["-f", "framemd5", "-"]), ""), "0,");
@@ -103,6 +109,85 @@ fn ffmpeg_decodes_one_stream_of_the_server_while_500_receivers_count_theirs() {
     }
 }
 
+/// The NAL units of payloads by RFC 6184: single ones, and fragments (FU-A) of others.
+fn reassembled(payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let (mut units, mut fragment): (Vec<Vec<u8>>, Option<Vec<u8>>) = (vec![], None);
+    for payload in payloads {
+        if payload[0] & 31 != 28 {
+            assert!(fragment.is_none(), "a fragment has no end");
+            units.push(payload.clone());
+            continue;
+        }
+        let (is_first, is_last) = (payload[1] & 0x80 != 0, payload[1] & 0x40 != 0);
+        assert_eq!(is_first, fragment.is_none());
+        let unit = fragment.get_or_insert(vec![payload[0] & 0xe0 | payload[1] & 31]);
+        unit.extend(&payload[2..]);
+        if is_last {
+            units.extend(fragment.take());
+        }
+    }
+    units
+}
+
+/// Those of a file by Annex B of H.264.
+fn units_of_file(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let starts = |at: &usize| bytes[*at..].starts_with(&[0, 0, 1]);
+    let starts: Vec<usize> = (0..bytes.len()).filter(starts).collect();
+    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
+    let unit = |(start, end): (&usize, usize)| {
+        let unit = &bytes[start + 3..end];
+        unit[..unit.iter().rposition(|byte| *byte != 0).unwrap() + 1].to_vec()
+    };
+    starts.iter().zip(ends).map(unit).collect()
+}
+
+#[test]
+fn what_is_sent_is_what_is_in_the_file_in_the_form_of_the_rfc() {
+    if !is_there("ffmpeg", "-version") {
+        return;
+    }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let stage = stage(folder.path());
+    record_video(&stage);
+    let port = first_port();
+    let receiver = UdpSocket::bind(("127.0.0.1", port + 2)).unwrap();
+    receiver.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    // 90 pictures last for six seconds.
+    let asked = ["--video", "video.h264", "--fps", "15", "--seconds", "6", "--video-due", "9000"];
+    let (mut payloads, mut pictures, mut bytes) = (Vec::new(), 0, [0; 2048]);
+    std::thread::scope(|scope| {
+        let serving = scope
+            .spawn(|| stage.serve(&[&asked[..], &["--port", &port.to_string()]].concat()).unwrap());
+        loop {
+            let is_over = serving.is_finished();
+            let Ok(length) = receiver.recv(&mut bytes) else {
+                if is_over {
+                    break;
+                }
+                continue;
+            };
+            let (header, payload) = bytes[..length].split_at(28);
+            let number =
+                |from: usize| u32::from_be_bytes(header[from..from + 4].try_into().unwrap());
+            assert_eq!((header[0], header[1] & 0x7f), (0x90, 97));
+            assert_eq!(number(0) & 0xffff, payloads.len() as u32, "none is missing");
+            assert_eq!(number(4), pictures * 6000, "a picture each fifteenth of a second");
+            assert_eq!((number(8), number(12)), (1, 0xbede_0003));
+            assert!(payload.len() <= 1200);
+            payloads.push(payload.to_vec());
+            let is_last = header[1] >> 7 == 1;
+            let unit = if payload[0] & 31 == 28 { payload[1] } else { payload[0] };
+            assert!(!is_last || (1..=5).contains(&(unit & 31)), "a picture ends with a slice");
+            pictures += u32::from(is_last);
+        }
+    });
+    assert_eq!(pictures, 90);
+    let units = units_of_file(&std::fs::read(stage.path("video.h264")).unwrap());
+    assert!(units.iter().any(|unit| unit.len() > 1200), "none was cut");
+    assert!(reassembled(&payloads) == units);
+}
+
 #[test]
 fn windows_of_500_streams_are_kept_by_dwcs_and_not_first_in_first_out() {
     if !is_there("ffmpeg", "-version") {
@@ -114,7 +199,18 @@ fn windows_of_500_streams_are_kept_by_dwcs_and_not_first_in_first_out() {
     stage.record_audio().unwrap();
     let count = |plan_name, seed| {
         let path = plan(plan_name);
-        let server = ["--audio", "audio.opus", "--seconds", "4", "--plan", &path, "--seed", seed];
+        let server = [
+            "--audio",
+            "audio.opus",
+            "--seconds",
+            "4",
+            "--plan",
+            &path,
+            "--seed",
+            seed,
+            "--catch-up",
+            "40",
+        ];
         let (port, receivers) = (first_port(), RECEIVERS);
         let show =
             Show { server: &server, port, counted_from: port, receivers, counted: receivers };

@@ -69,7 +69,7 @@ static void by_deadline(void) {
     for (index = 0; index < 4; index++) {
         lx_udp_datagram datagram = datagram_to(&receiver, 200, index);
         terms.deadline = now + (9 - index) * 1000000000u;
-        terms.expires = index == 2 ? now + 1000000 : 0;
+        terms.expires = index == 2 ? now + 50000000 : 0;
         datagram.terms = index == 0 ? NULL : &terms;
         datagram.dscp = 46;
         datagram.ecn = LX_ECN_CAPABLE;
@@ -210,7 +210,8 @@ static void refusals(void) {
     lx_udp_settings settings = LX_INIT(lx_udp_settings);
     lx_udp_producer *producer;
     lx_udp_sink *sink = sink_of(NULL, NULL, &producer);
-    lx_plan *plan = plan_of("version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\n[class.a]\n");
+    lx_plan *plan =
+        plan_of("version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\n[class.a]\n");
     lx_datagram terms = LX_INIT(lx_datagram);
     lx_udp_datagram good = datagram_to(&receiver, 1, 1);
     lx_udp_datagram datagram = good;
