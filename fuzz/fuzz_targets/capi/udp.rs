@@ -1,6 +1,8 @@
 //! The UDP sink, by datagrams of any form. All have expired, so that none is sent.
 
 use std::ptr::{null, null_mut};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use laxity_c::deadline_queue::lx_datagram;
 use laxity_c::status::lx_status::{self, *};
@@ -8,25 +10,37 @@ use laxity_c::udp::*;
 
 use super::Arguments;
 
-/// Hands datagrams to a sink until the arguments end; each that was taken is dropped.
-pub(super) fn send(arguments: &mut Arguments) -> Option<()> {
+/// One sink and producer for all inputs: a thread for each of them would take most of the time.
+static HANDLES: LazyLock<[usize; 2]> = LazyLock::new(|| {
     let (mut sink, mut producer) = (null_mut(), null_mut());
-    // SAFETY: places are of this function, and handles are freed once.
+    // SAFETY: places are of this function.
     unsafe {
         assert_eq!(lx_udp_sink_start(null(), 1, null(), &mut sink, null_mut()), LX_OK);
         assert_eq!(lx_udp_sink_producer(sink, &mut producer, null_mut()), LX_OK);
-        let mut taken = 0;
-        while let Some(status) = step(producer, arguments) {
-            assert!(!matches!(status, LX_ERR_PANIC | LX_ERR_POISONED | LX_ERR_THREAD));
-            taken += u64::from(status == LX_OK);
-        }
-        lx_udp_producer_free(producer);
-        let size = size_of::<lx_udp_statistics>() as u32;
-        let mut counts = lx_udp_statistics { size, ..lx_udp_statistics::default() };
-        assert_eq!(lx_udp_sink_shutdown(sink, &mut counts, null_mut()), LX_OK);
-        assert_eq!((counts.received, counts.dropped, counts.sent), (taken, taken, 0));
-        lx_udp_sink_free(sink);
     }
+    [sink as usize, producer as usize]
+});
+
+/// Datagrams that were taken.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// Hands datagrams to the sink until the arguments end; each that was taken is dropped.
+pub(super) fn send(arguments: &mut Arguments) -> Option<()> {
+    let [sink, producer] = *HANDLES;
+    // SAFETY: the handles are never freed.
+    while let Some(status) = unsafe { step(producer as *mut lx_udp_producer, arguments) } {
+        assert!(!matches!(status, LX_ERR_PANIC | LX_ERR_POISONED | LX_ERR_THREAD));
+        TAKEN.fetch_add(u64::from(status == LX_OK), Ordering::Relaxed);
+    }
+    let (size, taken) = (size_of::<lx_udp_statistics>() as u32, TAKEN.load(Ordering::Relaxed));
+    let mut counts = lx_udp_statistics { size, ..lx_udp_statistics::default() };
+    while counts.received < taken {
+        // SAFETY: the sink is never freed, and the struct is of this function.
+        let status =
+            unsafe { lx_udp_sink_statistics(sink as *const lx_udp_sink, &mut counts, null_mut()) };
+        assert_eq!(status, LX_OK);
+    }
+    assert_eq!((counts.received, counts.sent), (counts.dropped, 0));
     Some(())
 }
 

@@ -31,7 +31,7 @@ static inline struct receiver receiver_open(void) {
     return receiver;
 }
 
-/* Waits for a datagram. Returns its first byte, or -1; `tos` and `port` are what its header says. */
+/* Waits for a datagram. Returns its first byte, or -1; `tos` and `port` get what its head says. */
 static inline int receiver_next(const struct receiver *receiver, int *tos, uint16_t *port) {
     unsigned char bytes[2048] = {0};
     union {
