@@ -136,6 +136,10 @@ def push(class_id, length):
     return bytes([0, class_id, 1]) + number(length, 2) + number(0, 1)
 
 
+def datagram(length, deadline, expires):
+    return bytes([0]) + number(length, 2) + number(deadline, 1) + number(expires, 1) + bytes([4, 7])
+
+
 POP, DROP, LATER = bytes([3]), bytes([5]), bytes([6]) + number(1000, 2)
 CALLS = {
     "wf2q": bytes([0, 0, 3]) + push(0, 100) + push(1, 1500) + POP + LATER + bytes([3, 8, 1, 5, 3]) + DROP,
@@ -147,6 +151,36 @@ CALLS = {
     + bytes([0, 8, 0, 8])
     + POP
     + DROP,
+    "datagrams": bytes([2, 9])
+    + datagram(200, 9, 20)
+    + datagram(900, 0, 0)
+    + datagram(300, 0, 5)
+    + bytes([6])
+    + datagram(100, 30, 40)[1:]
+    + number(8_000_000, 4)
+    + bytes([4])
+    + number(5, 1)
+    + bytes([3])
+    + number(2000, 2)
+    + number(8_000_000_000, 5)
+    + number(0, 0)
+    + bytes([5])
+    + number(2, 1)
+    + bytes([1]),
+    "udp": bytes([6])
+    + 2
+    * (
+        bytes([2])
+        + number(5, 1)
+        + number(1, 1)
+        + bytes([0, 100])
+        + number(7, 1)
+        + bytes([16])
+        + number(0, 0)
+        + number(0, 0)
+        + number(1228, 2)
+        + bytes([46])
+    ),
     "book": bytes([3, 0, 0, 0, 0])
     + b"deadline = '20ms'\narrival = { bucket = '3kB', rate = '3mbit' }",
 }

@@ -1,5 +1,11 @@
-//! The C interface, by calls with any arguments: it returns a status, and no packet is lost.
+//! The C interface, by calls with any arguments: it returns a status, and loses nothing that it
+//! holds.
 #![no_main]
+
+#[path = "capi/datagrams.rs"]
+mod datagrams;
+#[path = "capi/udp.rs"]
+mod udp;
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -202,6 +208,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut arguments = Arguments(bytes);
     match arguments.byte() {
         Some(kind) if kind % 4 == 3 => reserve(&mut arguments),
+        Some(kind) if kind % 8 == 6 => udp::send(&mut arguments),
+        Some(kind) if kind % 4 == 2 => datagrams::queue(&mut arguments),
         Some(_) => schedule(&mut arguments),
         None => None,
     };

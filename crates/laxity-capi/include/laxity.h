@@ -154,6 +154,10 @@ typedef enum {
    * No reservation has this name, another one has it, or its time is over.
    */
   LX_ERR_RESERVATION = -17,
+  /**
+   * The system gives no socket, or one does not take what is asked of it.
+   */
+  LX_ERR_SOCKET = -18,
 } lx_status;
 
 /**
@@ -351,6 +355,15 @@ typedef enum {
    * It was dropped.
    */
   LX_DROPPED = 1,
+  /**
+   * A UDP sink could not send it.
+   */
+  LX_LOST = 2,
+  /**
+   * A datagram that was sent has left, as the kernel says. Only `handle`, `starts_at` and
+   * `left_at` are known.
+   */
+  LX_DEPARTED = 3,
 } lx_event_kind;
 
 /**
@@ -372,6 +385,82 @@ typedef enum {
 } lx_send_mode;
 
 /**
+ * Why a datagram is handed back.
+ */
+typedef enum {
+  /**
+   * It has expired.
+   */
+  LX_UNSENT_EXPIRED = 0,
+  /**
+   * It was its turn, and it would have arrived after it expires.
+   */
+  LX_UNSENT_TOO_LATE = 1,
+} lx_unsent_reason;
+
+/**
+ * Which group of a track is sent first.
+ */
+typedef enum {
+  /**
+   * The oldest one.
+   */
+  LX_GROUPS_ASCENDING = 0,
+  /**
+   * The newest one.
+   */
+  LX_GROUPS_DESCENDING = 1,
+} lx_group_order;
+
+/**
+ * Whether the kernel is told when each datagram is to start.
+ */
+typedef enum {
+  /**
+   * It is not told.
+   */
+  LX_TRANSMIT_AT_ONCE = 0,
+  /**
+   * For an interface with the discipline `fq`.
+   */
+  LX_TRANSMIT_BY_FQ = 1,
+  /**
+   * For an interface with the discipline `etf`.
+   */
+  LX_TRANSMIT_BY_ETF = 2,
+} lx_transmit_time;
+
+/**
+ * Why a datagram was lost.
+ */
+typedef enum {
+  /**
+   * The socket's buffer had no room in time.
+   */
+  LX_LOST_NO_ROOM = 0,
+  /**
+   * A queue of this machine, or its memory, was full.
+   */
+  LX_LOST_LOCAL_QUEUE = 1,
+  /**
+   * It is too long for the path.
+   */
+  LX_LOST_TOO_LONG = 2,
+  /**
+   * There is no way to its destination, or nobody there.
+   */
+  LX_LOST_UNREACHABLE = 3,
+  /**
+   * A filter or a right that is missing forbids it.
+   */
+  LX_LOST_FORBIDDEN = 4,
+  /**
+   * Any other error.
+   */
+  LX_LOST_OTHER = 5,
+} lx_loss;
+
+/**
  * The reservations of a plan. Each is one more class; it is granted exactly if the admission test
  * admits the plan with it, at every time of its period. One thread uses a book at a time. Times
  * are those of the caller and do not go back.
@@ -383,6 +472,14 @@ typedef struct lx_book lx_book;
  * time.
  */
 typedef struct lx_classifier lx_classifier;
+
+/**
+ * Datagrams that wait to be sent, in place of the queue of a program that sends by a congestion
+ * control. Of what waits it sends the lowest level first; in a level what has a deadline, by the
+ * earliest one; then equal shares of the level's streams. One thread uses it at a time. Time is an
+ * argument, in ns of any clock that does not go back; it never reads one.
+ */
+typedef struct lx_deadline_queue lx_deadline_queue;
 
 /**
  * A scheduler on a thread of its own, with a clock that counts from its start. Producers hand
@@ -434,6 +531,22 @@ typedef struct lx_proof lx_proof;
  * any clock that does not go back; it never reads one.
  */
 typedef struct lx_scheduler lx_scheduler;
+
+/**
+ * Hands datagrams to a UDP sink, through a ring of its own. It belongs to one thread at a time,
+ * any thread.
+ */
+typedef struct lx_udp_producer lx_udp_producer;
+
+/**
+ * Sends datagrams by UDP, paced by a rate, on a thread of its own, with a clock that counts from
+ * its start. Only on Linux. Producers hand datagrams to it, each on any thread. It never waits for
+ * who receives events.
+ *
+ * Any number of threads use it at a time, but one receives events: a second one at the same time
+ * gets `LX_ERR_THREAD`.
+ */
+typedef struct lx_udp_sink lx_udp_sink;
 
 /**
  * A packet. Payloads do not cross: `handle` says which one it is.
@@ -531,7 +644,7 @@ typedef struct {
 } lx_engine_settings;
 
 /**
- * A packet that an engine sent or dropped. Times are in ns from its start.
+ * What an engine or a UDP sink has done with a packet. Times are in ns from its start.
  */
 typedef struct {
   /**
@@ -543,7 +656,8 @@ typedef struct {
    */
   uint32_t kind;
   /**
-   * An `lx_criterion` if it was sent, an `lx_drop_reason` if it was dropped.
+   * An `lx_criterion` if it was sent, an `lx_drop_reason` if it was dropped, an `lx_loss` if it
+   * was lost.
    */
   uint32_t reason;
   /**
@@ -586,6 +700,10 @@ typedef struct {
    * Zero.
    */
   uint8_t reserved[6];
+  /**
+   * When the driver of the interface got it; `LX_NEVER` if nobody knows.
+   */
+  uint64_t left_at;
 } lx_event;
 
 /**
@@ -633,6 +751,302 @@ typedef struct {
    */
   uint64_t ring_dropped;
 } lx_statistics;
+
+/**
+ * A datagram. Payloads do not cross: `handle` says which one it is.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_datagram)`.
+   */
+  uint32_t size;
+  /**
+   * Length in bytes, as it counts for the budget; at least 1.
+   */
+  uint32_t length;
+  /**
+   * The caller's own mark, which comes out unchanged.
+   */
+  uint64_t handle;
+  /**
+   * When it is due, in ns; 0 or `LX_NEVER` if it only has a share of what others leave. A
+   * datagram that is late is still sent.
+   */
+  uint64_t deadline;
+  /**
+   * From when on it is of no use, in ns; 0 or `LX_NEVER` if it always is. It is sent if it
+   * arrives by then.
+   */
+  uint64_t expires;
+  /**
+   * The stream that has a share of the level. Datagrams with a deadline need none.
+   */
+  uint64_t stream;
+  /**
+   * The place within the stream, its upper half: the least goes first, of equal ones the first
+   * to come. Datagrams with a deadline need none.
+   */
+  uint64_t order_high;
+  /**
+   * The lower half.
+   */
+  uint64_t order_low;
+  /**
+   * Lower levels go first, whatever waits in higher ones.
+   */
+  uint32_t level;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} lx_datagram;
+
+/**
+ * Settings of a deadline queue. A field that is zero has its default.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_deadline_queue_settings)`.
+   */
+  uint32_t size;
+  /**
+   * The most datagrams that wait, up to 2^24. Default 65536.
+   */
+  uint32_t limit;
+} lx_deadline_queue_settings;
+
+/**
+ * What congestion control lets out now.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_budget)`.
+   */
+  uint32_t size;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+  /**
+   * The most bytes that may leave now. Forecasts do not look at it.
+   */
+  uint64_t bytes;
+  /**
+   * The rate at which the path carries bytes; 0 if it is not known, and datagrams count as
+   * arrived when they leave.
+   */
+  uint64_t bits_per_second;
+  /**
+   * Bytes that have left and not arrived: they arrive before all that leaves now.
+   */
+  uint64_t in_flight;
+} lx_budget;
+
+/**
+ * Settings of a UDP sink. A field that is zero has its default.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_udp_settings)`.
+   */
+  uint32_t size;
+  /**
+   * How many `sockets` there are. With 0 the sink opens one of its own, of any family.
+   */
+  uint32_t socket_count;
+  /**
+   * Bound UDP sockets, which the sink duplicates and sends by. The caller may receive by them,
+   * and closes them at any time.
+   */
+  const int32_t *sockets;
+  /**
+   * The rate of the link, which paces datagrams. Default that of the plan; without a plan as
+   * fast as the sockets take them.
+   */
+  uint64_t bits_per_second;
+  /**
+   * Datagrams go to the kernel in batches of this time of the link, in ns. Default each one when
+   * the link is free.
+   */
+  uint64_t batch;
+  /**
+   * The most time, in ns, that is made up for when the sink's thread was late. Default 10 ms.
+   */
+  uint64_t catch_up;
+  /**
+   * How long before its start a batch goes to the kernel, in ns: with `transmit_time`.
+   */
+  uint64_t lead;
+  /**
+   * How long a full buffer of a socket is waited for, in ns. Default 1 ms.
+   */
+  uint64_t patience;
+  /**
+   * Datagrams that each producer's ring holds, up to 2^24. Default 1024.
+   */
+  uint64_t ring;
+  /**
+   * Datagrams of each producer that may be in the scheduler, up to 2^24. Default 4096.
+   */
+  uint64_t backlog;
+  /**
+   * Events that wait to be received, up to 2^24. Default none: the sink tells of nothing.
+   */
+  uint64_t events;
+  /**
+   * The most datagrams that wait where no plan orders them, up to 2^24. Default 65536.
+   */
+  uint32_t limit;
+  /**
+   * An `lx_transmit_time`: whether the kernel is told when each datagram is to start.
+   */
+  uint32_t transmit_time;
+  /**
+   * 1 to be told when datagrams have left, as `LX_DEPARTED`. Nobody else may send by the sockets
+   * then.
+   */
+  uint8_t departures;
+  /**
+   * 1 to be told that a queue of this machine has dropped a datagram, as `LX_LOST`.
+   */
+  uint8_t local_drops;
+  /**
+   * 1 to send nothing until `lx_udp_sink_set_rate`.
+   */
+  uint8_t held;
+  /**
+   * Zero.
+   */
+  uint8_t reserved[5];
+} lx_udp_settings;
+
+/**
+ * Counts of a UDP sink: received = sent + lost + dropped + queued, but for datagrams that are
+ * being handed to the kernel.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_udp_statistics)`.
+   */
+  uint32_t size;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+  /**
+   * Datagrams that came from producers.
+   */
+  uint64_t received;
+  /**
+   * Datagrams that the kernel has taken.
+   */
+  uint64_t sent;
+  /**
+   * Their bytes, without headers.
+   */
+  uint64_t bytes_sent;
+  /**
+   * Datagrams that were not sent, or that the kernel has dropped at once.
+   */
+  uint64_t lost;
+  /**
+   * Datagrams that the queue or the plan's scheduler has dropped.
+   */
+  uint64_t dropped;
+  /**
+   * Datagrams that wait.
+   */
+  uint64_t queued;
+  /**
+   * How often a producer found its ring full.
+   */
+  uint64_t ring_full;
+  /**
+   * Datagrams that producers dropped because their ring was full; they never came in.
+   */
+  uint64_t ring_dropped;
+  /**
+   * Calls of the kernel.
+   */
+  uint64_t calls;
+  /**
+   * How often the sink has waited for room in a socket's buffer.
+   */
+  uint64_t waits;
+  /**
+   * Datagrams that a discipline below has dropped because they missed their transmit time.
+   */
+  uint64_t missed;
+  /**
+   * Events that found no room.
+   */
+  uint64_t events_lost;
+} lx_udp_statistics;
+
+/**
+ * A datagram and where it goes. Its bytes are copied once, so that they may be freed at once.
+ */
+typedef struct {
+  /**
+   * `sizeof(lx_udp_datagram)`.
+   */
+  uint32_t size;
+  /**
+   * How many bytes it carries, at most 65 507.
+   */
+  uint32_t length;
+  /**
+   * The bytes; may be NULL if there are none.
+   */
+  const void *bytes;
+  /**
+   * Where it goes: a `struct sockaddr_in` or `struct sockaddr_in6`.
+   */
+  const void *to;
+  /**
+   * When it is due, when it expires, and its rank, where no plan orders datagrams. `length` and
+   * `handle` of it are not looked at. NULL if it only has a share of what others leave.
+   */
+  const lx_datagram *terms;
+  /**
+   * The caller's own mark, which events have.
+   */
+  uint64_t handle;
+  /**
+   * The size of what `to` points to.
+   */
+  uint32_t to_length;
+  /**
+   * The number of its class, where a plan orders datagrams; else 0.
+   */
+  uint32_t class_id;
+  /**
+   * The flow within the class, as the caller numbers it.
+   */
+  uint32_t flow;
+  /**
+   * What it takes of the link in bytes; 0 for its length and the headers of UDP and IP, 28 or 48
+   * bytes.
+   */
+  uint32_t link_length;
+  /**
+   * The number of the socket that sends it, in the order of the settings.
+   */
+  uint32_t socket;
+  /**
+   * The differentiated services code point, 0 to 63. With 0, and no ECN, the socket's own
+   * setting counts.
+   */
+  uint8_t dscp;
+  /**
+   * An `lx_ecn`: the two bits of the IP header.
+   */
+  uint8_t ecn;
+  /**
+   * Zero.
+   */
+  uint16_t reserved;
+} lx_udp_datagram;
 
 /**
  * What is asked for. A time that is 0 is `now` for `from`, and none for the others.
@@ -1179,6 +1593,237 @@ lx_status lx_producer_send(lx_producer *producer,
                            const lx_packet *packet,
                            uint32_t mode,
                            lx_error **error);
+
+/**
+ * Gives a datagram the rank of an object of Media over QUIC Transport: by the priority of the
+ * subscriber, then by that of the publisher, where 0 is the highest; in a track by its group order
+ * and then by the number of the object or subgroup. `group_order` is an `lx_group_order`. Tracks
+ * of the same priorities share alike.
+ */
+lx_status lx_datagram_rank_moq(lx_datagram *datagram,
+                               uint8_t subscriber,
+                               uint8_t publisher,
+                               uint64_t track,
+                               uint32_t group_order,
+                               uint64_t group,
+                               uint64_t object,
+                               lx_error **error);
+
+/**
+ * Gives a datagram the rank of what a response of HTTP sends (RFC 9218): by urgency, from 0, the
+ * highest, to 7; higher values count as 7. Responses that are not incremental go one after
+ * another, by the number of their stream. Each incremental one of an urgency, and all others
+ * together, have equal shares.
+ */
+lx_status lx_datagram_rank_http(lx_datagram *datagram,
+                                uint8_t urgency,
+                                uint32_t is_incremental,
+                                uint64_t stream,
+                                lx_error **error);
+
+/**
+ * Makes an empty queue. `settings` may be NULL for the defaults.
+ */
+lx_status lx_deadline_queue_new(const lx_deadline_queue_settings *settings,
+                                lx_deadline_queue **queue,
+                                lx_error **error);
+
+/**
+ * Frees a queue with all that it holds; NULL is none. Handles of datagrams that wait, or were
+ * handed back and not taken, do not come out any more.
+ */
+void lx_deadline_queue_free(lx_deadline_queue *queue);
+
+/**
+ * Takes in a datagram; `LX_FULL` if the queue is full: nothing else is dropped for it. `ticket`
+ * may be NULL; it gets what `lx_deadline_queue_withdraw` takes.
+ */
+lx_status lx_deadline_queue_push(lx_deadline_queue *queue,
+                                 const lx_datagram *datagram,
+                                 uint64_t *ticket,
+                                 lx_error **error);
+
+/**
+ * Takes out the datagram to send now. `arrives` gets when its last byte arrives by the budget, and
+ * may be NULL. `LX_NONE` if none waits or the next one is longer than the budget. Datagrams that
+ * are of no use any more are handed back: see `lx_deadline_queue_next_unsent`.
+ */
+lx_status lx_deadline_queue_pop(lx_deadline_queue *queue,
+                                uint64_t now,
+                                const lx_budget *budget,
+                                lx_datagram *datagram,
+                                uint64_t *arrives,
+                                lx_error **error);
+
+/**
+ * Hands back what has expired now; `lx_deadline_queue_pop` does so, too.
+ */
+lx_status lx_deadline_queue_expire(lx_deadline_queue *queue, uint64_t now, lx_error **error);
+
+/**
+ * When the next datagram expires: nothing else happens by time alone. `LX_NONE` if none will.
+ */
+lx_status lx_deadline_queue_next_expiry(lx_deadline_queue *queue, uint64_t *time, lx_error **error);
+
+/**
+ * Takes the first datagram that was handed back and not taken yet, and an `lx_unsent_reason`,
+ * whose place may be NULL. `LX_NONE` if there is none. Up to `LX_DROPS_KEPT` wait: with more,
+ * `lx_deadline_queue_push` is refused with `LX_ERR_DROPS`.
+ */
+lx_status lx_deadline_queue_next_unsent(lx_deadline_queue *queue,
+                                        lx_datagram *datagram,
+                                        uint32_t *reason,
+                                        lx_error **error);
+
+/**
+ * Takes out the datagram of a ticket, as when its stream is reset. `LX_NONE` if it waits no more.
+ */
+lx_status lx_deadline_queue_withdraw(lx_deadline_queue *queue,
+                                     uint64_t ticket,
+                                     lx_datagram *datagram,
+                                     lx_error **error);
+
+/**
+ * When the last byte of a datagram would arrive that were pushed now, if nothing else comes and
+ * congestion control lets out bytes at the budget's rate. `LX_NONE` if it would be handed back.
+ */
+lx_status lx_deadline_queue_forecast(lx_deadline_queue *queue,
+                                     uint64_t now,
+                                     const lx_datagram *datagram,
+                                     const lx_budget *budget,
+                                     uint64_t *arrives,
+                                     lx_error **error);
+
+/**
+ * Whether a datagram would arrive by its deadline, and before it expires, if it were pushed now:
+ * writes 1 or 0. See `lx_deadline_queue_forecast`.
+ */
+lx_status lx_deadline_queue_will_arrive(lx_deadline_queue *queue,
+                                        uint64_t now,
+                                        const lx_datagram *datagram,
+                                        const lx_budget *budget,
+                                        uint32_t *will_arrive,
+                                        lx_error **error);
+
+/**
+ * Datagrams and bytes that wait. Either place may be NULL.
+ */
+lx_status lx_deadline_queue_backlog(lx_deadline_queue *queue,
+                                    uint64_t *datagrams,
+                                    uint64_t *bytes,
+                                    lx_error **error);
+
+/**
+ * Starts a UDP sink. With a plan of one link its scheduler orders datagrams by their classes, made
+ * with `seed`, and its rate paces them. With NULL they go by their deadlines, expiries and ranks,
+ * as in an `lx_deadline_queue`. `settings` may be NULL for the defaults.
+ */
+lx_status lx_udp_sink_start(const lx_plan *plan,
+                            uint64_t seed,
+                            const lx_udp_settings *settings,
+                            lx_udp_sink **sink,
+                            lx_error **error);
+
+/**
+ * Frees a UDP sink; NULL is none. Without `lx_udp_sink_shutdown` before, it runs on until its
+ * producers are freed and all is sent.
+ */
+void lx_udp_sink_free(lx_udp_sink *sink);
+
+/**
+ * The time on the sink's clock, in ns from its start: deadlines, expiries and events count so.
+ */
+lx_status lx_udp_sink_now(const lx_udp_sink *sink, uint64_t *now, lx_error **error);
+
+/**
+ * Receives what became of datagrams, as `lx_engine_receive` does: `LX_NONE` when the time is over,
+ * `LX_END` when the sink was shut down and everything was received. `events` of the settings say
+ * how many are kept; others are lost, and counted.
+ */
+lx_status lx_udp_sink_receive(const lx_udp_sink *sink,
+                              lx_event *events,
+                              size_t capacity,
+                              uint64_t timeout,
+                              size_t *count,
+                              lx_error **error);
+
+/**
+ * Sets the rate of the link, in bits per second, from the next datagram on; 0 for as fast as the
+ * sockets take them.
+ */
+lx_status lx_udp_sink_set_rate(const lx_udp_sink *sink, uint64_t bits_per_second, lx_error **error);
+
+/**
+ * Sends nothing until `lx_udp_sink_set_rate`, as while the window of a congestion control is full.
+ * Datagrams expire meanwhile.
+ */
+lx_status lx_udp_sink_hold(const lx_udp_sink *sink, lx_error **error);
+
+/**
+ * Lets another plan take over all that is queued, between two datagrams: see `lx_reconfigure`. The
+ * rate stays. `LX_ERR_UNSUPPORTED` if the sink was started without a plan.
+ */
+lx_status lx_udp_sink_reconfigure(const lx_udp_sink *sink,
+                                  const lx_plan *plan,
+                                  uint64_t seed,
+                                  lx_error **error);
+
+/**
+ * The counts so far.
+ */
+lx_status lx_udp_sink_statistics(const lx_udp_sink *sink,
+                                 lx_udp_statistics *statistics,
+                                 lx_error **error);
+
+/**
+ * Ends a UDP sink whose producers are all freed, else `LX_ERR_BUSY`: waits until all datagrams are
+ * sent, lost or dropped, and writes the counts, unless the place is NULL. A sink that is held
+ * waits until it has a rate, or all has expired. Events are received afterwards, until `LX_END`.
+ */
+lx_status lx_udp_sink_shutdown(const lx_udp_sink *sink,
+                               lx_udp_statistics *statistics,
+                               lx_error **error);
+
+/**
+ * A new producer of an engine, with a ring of its own. It may outlive the engine's handle.
+ */
+lx_status lx_engine_producer(const lx_engine *engine, lx_producer **producer, lx_error **error);
+
+/**
+ * Frees a producer; NULL is none. Packets in its ring are still scheduled.
+ */
+void lx_producer_free(lx_producer *producer);
+
+/**
+ * Sends a packet; `mode` is an `lx_send_mode`. Its `arrival` is not looked at: it becomes the time
+ * at which the scheduler thread takes it. `LX_FULL` if the ring is full and the packet was not
+ * taken.
+ */
+lx_status lx_producer_send(lx_producer *producer,
+                           const lx_packet *packet,
+                           uint32_t mode,
+                           lx_error **error);
+
+/**
+ * A new producer of a UDP sink, with a ring of its own. It may outlive the sink's handle.
+ */
+lx_status lx_udp_sink_producer(const lx_udp_sink *sink,
+                               lx_udp_producer **producer,
+                               lx_error **error);
+
+/**
+ * Frees a producer; NULL is none. Datagrams in its ring are still sent.
+ */
+void lx_udp_producer_free(lx_udp_producer *producer);
+
+/**
+ * Sends a datagram; `mode` is an `lx_send_mode`. Its bytes are copied before the call returns.
+ * `LX_FULL` if the ring is full and it was not taken.
+ */
+lx_status lx_udp_send(lx_udp_producer *producer,
+                      const lx_udp_datagram *datagram,
+                      uint32_t mode,
+                      lx_error **error);
 
 /**
  * Makes the empty book of a plan, which has to be admitted by itself.

@@ -359,6 +359,168 @@ public:
     }
 };
 
+// A datagram; a time that is LX_NEVER is none.
+[[nodiscard]] inline lx_datagram datagram(std::uint32_t length, std::uint64_t deadline,
+                                          std::uint64_t expires, std::uint64_t handle) noexcept {
+    auto made = sized<lx_datagram>();
+    made.length = length;
+    made.deadline = deadline;
+    made.expires = expires;
+    made.handle = handle;
+    return made;
+}
+
+// What congestion control lets out now; with the rate 0 it is not known.
+[[nodiscard]] inline lx_budget budget(std::uint64_t bytes, std::uint64_t bits_per_second = 0,
+                                      std::uint64_t in_flight = 0) noexcept {
+    auto made = sized<lx_budget>();
+    made.bytes = bytes;
+    made.bits_per_second = bits_per_second;
+    made.in_flight = in_flight;
+    return made;
+}
+
+struct Arrival {
+    lx_datagram datagram;
+    std::uint64_t arrives;
+};
+
+struct Unsent {
+    lx_datagram datagram;
+    lx_unsent_reason reason;
+};
+
+// Datagrams that are due, expire and have ranks.
+class DeadlineQueue : public detail::Owner<lx_deadline_queue, lx_deadline_queue_free> {
+public:
+    explicit DeadlineQueue(const lx_deadline_queue_settings &settings =
+                               sized<lx_deadline_queue_settings>())
+        : Owner(lx_deadline_queue_new, &settings) {}
+
+    // The ticket of a datagram that waits; empty if the queue is full.
+    std::optional<std::uint64_t> push(const lx_datagram &datagram) {
+        std::uint64_t ticket = LX_NO_TICKET;
+        const lx_status status =
+            detail::call(lx_deadline_queue_push, get(), &datagram, &ticket);
+        return status == LX_OK ? std::optional(ticket) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<Arrival> pop(std::uint64_t now, const lx_budget &budget) {
+        Arrival popped{sized<lx_datagram>(), 0};
+        const lx_status status = detail::call(lx_deadline_queue_pop, get(), now, &budget,
+                                              &popped.datagram, &popped.arrives);
+        return status == LX_OK ? std::optional(popped) : std::nullopt;
+    }
+    void expire(std::uint64_t now) { detail::call(lx_deadline_queue_expire, get(), now); }
+    [[nodiscard]] std::optional<std::uint64_t> next_expiry() {
+        std::uint64_t time = 0;
+        const lx_status status = detail::call(lx_deadline_queue_next_expiry, get(), &time);
+        return status == LX_OK ? std::optional(time) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<Unsent> next_unsent() {
+        auto datagram = sized<lx_datagram>();
+        std::uint32_t reason = 0;
+        const lx_status status =
+            detail::call(lx_deadline_queue_next_unsent, get(), &datagram, &reason);
+        if (status != LX_OK) {
+            return std::nullopt;
+        }
+        return Unsent{datagram, static_cast<lx_unsent_reason>(reason)};
+    }
+    std::optional<lx_datagram> withdraw(std::uint64_t ticket) {
+        auto datagram = sized<lx_datagram>();
+        const lx_status status =
+            detail::call(lx_deadline_queue_withdraw, get(), ticket, &datagram);
+        return status == LX_OK ? std::optional(datagram) : std::nullopt;
+    }
+    // When its last byte would arrive; empty if it would be handed back.
+    [[nodiscard]] std::optional<std::uint64_t> forecast(std::uint64_t now,
+                                                        const lx_datagram &datagram,
+                                                        const lx_budget &budget) {
+        std::uint64_t time = 0;
+        const lx_status status =
+            detail::call(lx_deadline_queue_forecast, get(), now, &datagram, &budget, &time);
+        return status == LX_OK ? std::optional(time) : std::nullopt;
+    }
+    [[nodiscard]] bool will_arrive(std::uint64_t now, const lx_datagram &datagram,
+                                   const lx_budget &budget) {
+        std::uint32_t will_arrive = 0;
+        detail::call(lx_deadline_queue_will_arrive, get(), now, &datagram, &budget, &will_arrive);
+        return will_arrive != 0;
+    }
+    [[nodiscard]] Backlog backlog() {
+        Backlog backlog{0, 0};
+        detail::call(lx_deadline_queue_backlog, get(), &backlog.packets, &backlog.bytes);
+        return backlog;
+    }
+};
+
+class UdpSink;
+
+// Hands datagrams to a UDP sink; one thread at a time.
+class UdpProducer : public detail::Owner<lx_udp_producer, lx_udp_producer_free> {
+public:
+    // Whether it was taken. `datagram` is of laxity::sized<lx_udp_datagram>().
+    bool send(const lx_udp_datagram &datagram, lx_send_mode mode = LX_SEND_WAIT) {
+        const auto number = static_cast<std::uint32_t>(mode);
+        return detail::call(lx_udp_send, get(), &datagram, number) == LX_OK;
+    }
+
+private:
+    friend class UdpSink;
+    explicit UdpProducer(const lx_udp_sink *sink) : Owner(lx_udp_sink_producer, sink) {}
+};
+
+// Sends datagrams by UDP, paced, on a thread of its own. Only on Linux.
+class UdpSink : public detail::Owner<lx_udp_sink, lx_udp_sink_free> {
+public:
+    // By their deadlines, expiries and ranks.
+    explicit UdpSink(const lx_udp_settings &settings = sized<lx_udp_settings>())
+        : UdpSink(nullptr, 0, settings) {}
+    // By the classes of a plan.
+    explicit UdpSink(const Plan &plan,
+                     const lx_udp_settings &settings = sized<lx_udp_settings>(),
+                     std::uint64_t seed = 0)
+        : UdpSink(plan.get(), seed, settings) {}
+
+    [[nodiscard]] UdpProducer producer() const { return UdpProducer(get()); }
+    [[nodiscard]] std::uint64_t now() const {
+        std::uint64_t now = 0;
+        detail::call(lx_udp_sink_now, get(), &now);
+        return now;
+    }
+    // In bits per second; 0 for as fast as the sockets take datagrams.
+    void set_rate(std::uint64_t rate) { detail::call(lx_udp_sink_set_rate, get(), rate); }
+    void hold() { detail::call(lx_udp_sink_hold, get()); }
+    void reconfigure(const Plan &plan, std::uint64_t seed = 0) {
+        detail::call(lx_udp_sink_reconfigure, get(), static_cast<const lx_plan *>(plan.get()),
+                     seed);
+    }
+    // Replaces `events` by up to `most` new ones; returns LX_OK, LX_NONE or LX_END.
+    lx_status receive(std::vector<lx_event> &events, std::size_t most, std::uint64_t timeout) {
+        events.assign(most, sized<lx_event>());
+        std::size_t count = 0;
+        const lx_status status =
+            detail::call(lx_udp_sink_receive, get(), events.data(), most, timeout, &count);
+        events.resize(count);
+        return status;
+    }
+    [[nodiscard]] lx_udp_statistics statistics() const {
+        auto statistics = sized<lx_udp_statistics>();
+        detail::call(lx_udp_sink_statistics, get(), &statistics);
+        return statistics;
+    }
+    // All producers are gone before.
+    lx_udp_statistics shutdown() {
+        auto statistics = sized<lx_udp_statistics>();
+        detail::call(lx_udp_sink_shutdown, get(), &statistics);
+        return statistics;
+    }
+
+private:
+    UdpSink(const lx_plan *plan, std::uint64_t seed, const lx_udp_settings &settings)
+        : Owner(lx_udp_sink_start, plan, seed, &settings) {}
+};
+
 // Reservations of a plan.
 class Book : public detail::Owner<lx_book, lx_book_free> {
 public:

@@ -23,8 +23,9 @@ pub use event::{lx_event, lx_event_kind};
 pub use outlet::Outlet;
 pub use settings::{lx_engine_settings, lx_statistics};
 
-use event::Place;
-use outlet::Inlet;
+pub(crate) use event::Place;
+pub(crate) use outlet::Inlet;
+pub(crate) use settings::pace;
 
 /// A scheduler on a thread of its own, with a clock that counts from its start. Producers hand
 /// packets to it, each on any thread; the caller receives what it sends and drops.
@@ -83,9 +84,7 @@ impl Engine {
 
     /// A ring to hand packets in by.
     pub(crate) fn producer(&self) -> Result<laxity_engine::Producer<()>, Failure> {
-        let producer = self.handle.producer()?;
-        self.producers.fetch_add(1, Ordering::Relaxed);
-        Ok(producer)
+        Ok(self.handle.producer()?)
     }
 }
 
@@ -164,20 +163,13 @@ pub unsafe extern "C" fn lx_engine_receive(
         let (place, out) = unsafe { (Place::new(events, capacity)?, Out::new(count)?) };
         out.write(0);
         let mut received = engine.received()?;
-        let Some(first) = received.inlet.wait(Duration::from_nanos(timeout)) else {
-            let is_over = received.running.is_none() || received.inlet.is_over();
-            return Ok(if is_over { LX_END } else { LX_NONE });
-        };
-        place.write(0, first);
-        let mut written = 1;
-        while written < capacity
-            && let Some(event) = received.inlet.take()
-        {
-            place.write(written, event);
-            written += 1;
+        let count = received.inlet.fill(&place, Duration::from_nanos(timeout));
+        out.write(count);
+        if count > 0 {
+            return Ok(LX_OK);
         }
-        out.write(written);
-        Ok(LX_OK)
+        let is_over = received.running.is_none() || received.inlet.is_over();
+        Ok(if is_over { LX_END } else { LX_NONE })
     };
     // SAFETY: the caller gives NULL or an engine that is not freed.
     unsafe { enter_shared(engine, error, body) }
@@ -215,7 +207,7 @@ pub unsafe extern "C" fn lx_engine_set_rate(
     error: *mut *mut lx_error,
 ) -> lx_status {
     let body = |engine: &Engine| {
-        engine.handle.set_pace(settings::pace(bits_per_second)?)?;
+        engine.handle.set_pace(pace(bits_per_second)?)?;
         Ok(LX_OK)
     };
     // SAFETY: the caller gives NULL or an engine that is not freed.

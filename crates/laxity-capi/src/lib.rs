@@ -11,18 +11,21 @@
 //! | module | what it has |
 //! | --- | --- |
 //! | [`status`], [`error`] | how a call ended, and its text |
-//! | [`entry`], `pointer`, `sized` | the boundary: handles, pointers, structs that grow |
+//! | [`entry`], `pointer`, `sized`, `ticket` | the boundary: handles, pointers, structs that grow |
 //! | [`plan`], [`proof`] | plans, and what is proved of them |
 //! | [`packet`], [`reason`] | what crosses for a packet, and why it was chosen or dropped |
 //! | `replaceable`, [`scheduler`] | a scheduler whose plan may be replaced, and its calls |
 //! | [`classify`], [`police`], [`pacer`] | the entrance and the pace of a link |
 //! | [`engine`], [`producer`] | a scheduler on a thread of its own |
+//! | [`deadline_queue`] | datagrams that are due, expire and have ranks |
+//! | `udp` | a sink that sends datagrams itself, on Linux |
 //! | [`book`] | reservations |
 #![allow(non_camel_case_types, reason = "C reads these names")]
 #![deny(missing_docs)]
 
 pub mod book;
 pub mod classify;
+pub mod deadline_queue;
 pub mod engine;
 pub mod entry;
 pub mod error;
@@ -38,5 +41,8 @@ mod replaceable;
 pub mod scheduler;
 mod sized;
 pub mod status;
+mod ticket;
+#[cfg(target_os = "linux")]
+pub mod udp;
 
 pub use sized::Sized as SizedStruct;

@@ -149,7 +149,7 @@ impl From<&Dispatch> for lx_choice {
 
 /// The ECN bits of a number; `None` if it has more.
 #[inline(always)]
-fn ecn(bits: u8) -> Option<Ecn> {
+pub(crate) fn ecn(bits: u8) -> Option<Ecn> {
     Some(match bits {
         0 => Ecn::NotCapable,
         1 => Ecn::L4s,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use laxity::packet::Packet;
 use laxity_engine::{Refusal, SendError};
 
 use crate::engine::lx_engine;
 use crate::entry::{Handle, enter_with, free, held, make, shared};
-use crate::error::{Failure, lx_error};
+use crate::error::{Failure, Outcome, lx_error};
 use crate::packet::lx_packet;
 use crate::sized::read_by;
 use crate::status::lx_status::{self, *};
@@ -24,7 +25,15 @@ pub struct Producer {
     _counted: Counted,
 }
 
-struct Counted(Arc<AtomicUsize>);
+/// One more that is there, as long as this is.
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    pub(crate) fn new(count: &Arc<AtomicUsize>) -> Counted {
+        count.fetch_add(1, Ordering::Relaxed);
+        Counted(count.clone())
+    }
+}
 
 impl Drop for Counted {
     fn drop(&mut self) {
@@ -55,7 +64,7 @@ pub unsafe extern "C" fn lx_engine_producer(
         // SAFETY: the caller gives NULL or an engine that is not freed.
         let engine = unsafe { shared(engine) }?;
         let producer = engine.producer()?;
-        Ok(Producer { producer, _counted: Counted(engine.producers.clone()) })
+        Ok(Producer { producer, _counted: Counted::new(&engine.producers) })
     })
 }
 
@@ -79,27 +88,36 @@ pub unsafe extern "C" fn lx_producer_send(
     let body = |of: &mut Producer| {
         // SAFETY: the caller gives NULL or a struct of its size.
         let packet = unsafe { read_by(packet, lx_packet::checked) }??;
-        let producer = &mut of.producer;
-        let sent = match mode {
-            0 => producer.try_send(packet, ()),
-            1 => producer.send_or_wait(packet, ()),
-            2 if producer.is_stopped() => return Err(stopped()),
-            2 => {
-                return Ok(if producer.send_or_drop(packet, ()) { LX_OK } else { LX_FULL });
-            }
-            mode => {
-                let message = format!("{mode} is no lx_send_mode: there are 0, 1 and 2");
-                return Err(Failure::new(LX_ERR_ARGUMENT, message));
-            }
-        };
-        match sent {
-            Ok(()) => Ok(LX_OK),
-            Err(SendError { why: Refusal::Full, .. }) => Ok(LX_FULL),
-            Err(SendError { why: Refusal::Stopped, .. }) => Err(stopped()),
-        }
+        send_by(&mut of.producer, packet, (), mode)
     };
     // SAFETY: the caller gives NULL or a producer that is not freed, on one thread at a time.
     unsafe { enter_with(producer, error, body) }
+}
+
+/// Sends as an `lx_send_mode` says.
+pub(crate) fn send_by<T: Send>(
+    producer: &mut laxity_engine::Producer<T>,
+    packet: Packet,
+    payload: T,
+    mode: u32,
+) -> Outcome {
+    let sent = match mode {
+        0 => producer.try_send(packet, payload),
+        1 => producer.send_or_wait(packet, payload),
+        2 if producer.is_stopped() => return Err(stopped()),
+        2 => {
+            return Ok(if producer.send_or_drop(packet, payload) { LX_OK } else { LX_FULL });
+        }
+        mode => {
+            let message = format!("{mode} is no lx_send_mode: there are 0, 1 and 2");
+            return Err(Failure::new(LX_ERR_ARGUMENT, message));
+        }
+    };
+    match sent {
+        Ok(()) => Ok(LX_OK),
+        Err(SendError { why: Refusal::Full, .. }) => Ok(LX_FULL),
+        Err(SendError { why: Refusal::Stopped, .. }) => Err(stopped()),
+    }
 }
 
 #[cold]

@@ -15,6 +15,7 @@ use slab::Slab;
 
 use crate::error::Failure;
 use crate::status::lx_status::*;
+use crate::ticket::{Ticket, number_after};
 
 use adopting::Adopting;
 
@@ -57,25 +58,6 @@ struct HeldPacket {
     place: Place,
     /// Above those of all that came before.
     number: u64,
-}
-
-/// A queued packet's slot and the lower half of its number, which tells it from those that stood
-/// there before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket(pub(crate) u64);
-
-impl Ticket {
-    fn new(slot: usize, number: u64) -> Ticket {
-        Ticket(number << 32 | slot as u64)
-    }
-
-    fn slot(self) -> usize {
-        self.0 as u32 as usize
-    }
-
-    fn is_of(self, number: u64) -> bool {
-        self.0 >> 32 == number & u64::from(u32::MAX)
-    }
 }
 
 impl Built {
@@ -135,9 +117,8 @@ impl Replaceable {
             drops.dropped(packet, DropReason::TooLong);
             return None;
         }
-        // No ticket is 0.
-        self.number += if self.number as u32 == u32::MAX { 2 } else { 1 };
-        let number = self.number;
+        let number = number_after(self.number);
+        self.number = number;
         let slot = self.held.insert(HeldPacket { packet, place: Place::default(), number });
         let inner = Packet { handle: slot as u64, ..packet };
         let drops = &mut Drops { held: &mut self.held, drops };

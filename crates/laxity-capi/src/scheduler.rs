@@ -12,9 +12,10 @@ use crate::packet::{LX_NO_TICKET, advance, lx_choice, lx_packet};
 use crate::plan::lx_plan;
 use crate::pointer::Out;
 use crate::reason::drop_reason;
-use crate::replaceable::{Built, Replaceable, Ticket};
+use crate::replaceable::{Built, Replaceable};
 use crate::sized::{SizedOut, read_by};
 use crate::status::lx_status::{self, *};
+use crate::ticket::Ticket;
 
 /// A scheduler of a plan of one link. One thread uses it at a time. Time is an argument, in ns of
 /// any clock that does not go back; it never reads one.
@@ -46,7 +47,7 @@ impl Scheduler {
     #[inline(always)]
     fn arriving(&mut self, now: u64, packet: Packet) -> Result<(Nanos, Packet), Failure> {
         if self.drops.0.len() >= LX_DROPS_KEPT {
-            return Err(too_many_drops());
+            return Err(too_many_drops("lx_next_drop"));
         }
         let now = advance(&mut self.now, now)?;
         if packet.arrival > now { Err(not_arrived(packet, now)) } else { Ok((now, packet)) }
@@ -54,8 +55,8 @@ impl Scheduler {
 }
 
 #[cold]
-fn too_many_drops() -> Failure {
-    let message = format!("{LX_DROPS_KEPT} drops wait: take them by lx_next_drop");
+pub(crate) fn too_many_drops(call: &str) -> Failure {
+    let message = format!("{LX_DROPS_KEPT} drops wait: take them by {call}");
     Failure::new(LX_ERR_DROPS, message)
 }
 

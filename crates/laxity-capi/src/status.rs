@@ -52,11 +52,13 @@ pub enum lx_status {
     LX_ERR_NO_ROOM = -16,
     /// No reservation has this name, another one has it, or its time is over.
     LX_ERR_RESERVATION = -17,
+    /// The system gives no socket, or one does not take what is asked of it.
+    LX_ERR_SOCKET = -18,
 }
 use lx_status::*;
 
 /// Every status with its name.
-pub const STATUSES: [(lx_status, &CStr); 21] = [
+pub const STATUSES: [(lx_status, &CStr); 22] = [
     (LX_OK, c"ok"),
     (LX_NONE, c"none"),
     (LX_FULL, c"full"),
@@ -78,6 +80,7 @@ pub const STATUSES: [(lx_status, &CStr); 21] = [
     (LX_ERR_STOPPED, c"stopped"),
     (LX_ERR_NO_ROOM, c"no-room"),
     (LX_ERR_RESERVATION, c"reservation"),
+    (LX_ERR_SOCKET, c"socket"),
 ];
 
 /// The `LX_ABI_VERSION` of the library that is loaded. A program compares it with that of its

@@ -1,20 +1,27 @@
 //! Programs in C, C++, Go and Python against the header and the library as a user gets them.
 
 mod c {
+    #[cfg(target_os = "linux")]
+    pub(crate) mod gstreamer;
     pub(crate) mod languages;
     pub(crate) mod ns3;
     pub(crate) mod program;
     pub(crate) mod replay;
+    pub(crate) mod replay_datagrams;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod rtp;
 }
 
 use c::program::{Program, Tools};
 
 /// Each by itself; under valgrind with fewer packets, which it looks at one by one.
-const PROGRAMS: [(&str, &[&str]); 5] = [
+const PROGRAMS: [(&str, &[&str]); 7] = [
     ("plans.c", &[]),
     ("schedulers.c", &[]),
     ("entrance.c", &[]),
     ("engine.c", &["-DPACKETS=300"]),
+    ("deadline_queue.c", &[]),
+    ("udp.c", &["-DPACKETS=100"]),
     ("book.c", &[]),
 ];
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, DocumentationStyle, ExportConfig, Language, Style};
 
 /// What the header has, in its order.
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 23] = [
     "status",
     "error",
     "pointer",
@@ -22,13 +22,29 @@ const SOURCES: [&str; 17] = [
     "engine/event",
     "engine",
     "producer",
+    "deadline_queue/datagram",
+    "deadline_queue",
+    "udp/settings",
+    "udp/datagram",
+    "udp",
+    "udp/producer",
     "book/request",
     "book",
 ];
 
 /// Enums whose values cross as numbers, so that any number may come.
-const ENUMS: [&str; 6] =
-    ["lx_ecn", "lx_drop_reason", "lx_criterion", "lx_entry", "lx_event_kind", "lx_send_mode"];
+const ENUMS: [&str; 10] = [
+    "lx_ecn",
+    "lx_drop_reason",
+    "lx_criterion",
+    "lx_entry",
+    "lx_event_kind",
+    "lx_send_mode",
+    "lx_unsent_reason",
+    "lx_group_order",
+    "lx_transmit_time",
+    "lx_loss",
+];
 
 #[test]
 fn the_header_is_that_of_the_sources() {

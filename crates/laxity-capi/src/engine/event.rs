@@ -18,9 +18,14 @@ pub enum lx_event_kind {
     LX_SENT = 0,
     /// It was dropped.
     LX_DROPPED = 1,
+    /// A UDP sink could not send it.
+    LX_LOST = 2,
+    /// A datagram that was sent has left, as the kernel says. Only `handle`, `starts_at` and
+    /// `left_at` are known.
+    LX_DEPARTED = 3,
 }
 
-/// A packet that an engine sent or dropped. Times are in ns from its start.
+/// What an engine or a UDP sink has done with a packet. Times are in ns from its start.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct lx_event {
@@ -28,7 +33,8 @@ pub struct lx_event {
     pub size: u32,
     /// An `lx_event_kind`.
     pub kind: u32,
-    /// An `lx_criterion` if it was sent, an `lx_drop_reason` if it was dropped.
+    /// An `lx_criterion` if it was sent, an `lx_drop_reason` if it was dropped, an `lx_loss` if it
+    /// was lost.
     pub reason: u32,
     /// The number of its class, in the plan that is followed.
     pub class_id: u32,
@@ -50,6 +56,8 @@ pub struct lx_event {
     pub demoted: u8,
     /// Zero.
     pub reserved: [u8; 6],
+    /// When the driver of the interface got it; `LX_NEVER` if nobody knows.
+    pub left_at: u64,
 }
 
 sized! {
@@ -57,7 +65,7 @@ sized! {
 }
 
 impl lx_event {
-    fn new(kind: lx_event_kind, reason: u32, packet: Packet) -> lx_event {
+    pub(crate) fn new(kind: lx_event_kind, reason: u32, packet: Packet) -> lx_event {
         lx_event {
             size: size_of::<lx_event>() as u32,
             kind: kind as u32,
@@ -72,11 +80,12 @@ impl lx_event {
             ecn: ecn_bits(packet.ecn),
             demoted: u8::from(packet.demoted),
             reserved: [0; 6],
+            left_at: LX_NEVER,
         }
     }
 
     /// A packet that was sent.
-    pub(super) fn sent(dispatch: &Dispatch, starts_at: Nanos) -> lx_event {
+    pub(crate) fn sent(dispatch: &Dispatch, starts_at: Nanos) -> lx_event {
         let reason = criterion(dispatch.criterion) as u32;
         let deadline = dispatch.deadline.map_or(LX_NEVER, |Nanos(deadline)| deadline);
         let event = lx_event::new(lx_event_kind::LX_SENT, reason, dispatch.packet);
@@ -84,22 +93,23 @@ impl lx_event {
     }
 
     /// A packet that was dropped.
-    pub(super) fn dropped(packet: Packet, reason: DropReason) -> lx_event {
+    pub(crate) fn dropped(packet: Packet, reason: DropReason) -> lx_event {
         lx_event::new(lx_event_kind::LX_DROPPED, drop_reason(reason) as u32, packet)
     }
 }
 
 /// An array of the caller's for events.
-pub(super) struct Place {
+pub(crate) struct Place {
     first: *mut lx_event,
     /// Of each of them.
     size: usize,
+    capacity: usize,
 }
 
 impl Place {
     /// # Safety
     /// `first` is NULL or the first of `capacity` structs of the size that stands in front of it.
-    pub(super) unsafe fn new(first: *mut lx_event, capacity: usize) -> Result<Place, Failure> {
+    pub(crate) unsafe fn new(first: *mut lx_event, capacity: usize) -> Result<Place, Failure> {
         if capacity == 0 {
             return Err(Failure::new(LX_ERR_ARGUMENT, "there is no room for any event"));
         }
@@ -109,7 +119,12 @@ impl Place {
             let message = format!("the size of the event is {size}, not a multiple of 8");
             return Err(Failure::new(LX_ERR_SIZE, message));
         }
-        Ok(Place { first, size })
+        Ok(Place { first, size, capacity })
+    }
+
+    /// How many there are.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// Fills one of them, within the capacity.

@@ -9,13 +9,13 @@ use laxity::scheduler::{Dispatch, DropReason};
 use laxity::units::Nanos;
 use laxity_engine::Sink;
 
-use super::event::lx_event;
+use super::event::{Place, lx_event};
 
 /// The end in the scheduler thread, which waits while there is no room.
 pub struct Outlet(SyncSender<lx_event>);
 
 /// The end that receives.
-pub(super) struct Inlet {
+pub(crate) struct Inlet {
     events: Receiver<lx_event>,
     /// What came while the engine was shut down.
     kept: VecDeque<lx_event>,
@@ -25,7 +25,7 @@ pub(super) struct Inlet {
 /// Both ends, with room for this many events in between.
 pub(super) fn channel(events: usize) -> (Outlet, Inlet) {
     let (sender, receiver) = sync_channel(events);
-    (Outlet(sender), Inlet { events: receiver, kept: VecDeque::new(), is_over: false })
+    (Outlet(sender), Inlet::new(receiver))
 }
 
 impl Sink<()> for Outlet {
@@ -40,8 +40,27 @@ impl Sink<()> for Outlet {
 }
 
 impl Inlet {
+    pub(crate) fn new(events: Receiver<lx_event>) -> Inlet {
+        Inlet { events, kept: VecDeque::new(), is_over: false }
+    }
+
+    /// Fills a place with events, and returns how many there are; waits for the first one no longer
+    /// than this.
+    pub(crate) fn fill(&mut self, place: &Place, timeout: Duration) -> usize {
+        let Some(first) = self.wait(timeout) else { return 0 };
+        place.write(0, first);
+        let mut written = 1;
+        while written < place.capacity()
+            && let Some(event) = self.take()
+        {
+            place.write(written, event);
+            written += 1;
+        }
+        written
+    }
+
     /// The next event; waits for it no longer than this.
-    pub(super) fn wait(&mut self, timeout: Duration) -> Option<lx_event> {
+    fn wait(&mut self, timeout: Duration) -> Option<lx_event> {
         if let Some(event) = self.take() {
             return Some(event);
         }
@@ -56,7 +75,7 @@ impl Inlet {
     }
 
     /// The next event, if there is one now.
-    pub(super) fn take(&mut self) -> Option<lx_event> {
+    fn take(&mut self) -> Option<lx_event> {
         if let Some(event) = self.kept.pop_front() {
             return Some(event);
         }
@@ -81,7 +100,7 @@ impl Inlet {
     }
 
     /// Whether the scheduler thread has ended and all was taken.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 }

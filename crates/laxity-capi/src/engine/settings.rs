@@ -81,7 +81,7 @@ impl lx_engine_settings {
 }
 
 /// The pace of a link of a rate; 0 for none.
-pub(super) fn pace(bits_per_second: u64) -> Result<Pace, Failure> {
+pub(crate) fn pace(bits_per_second: u64) -> Result<Pace, Failure> {
     if bits_per_second == 0 { Ok(Pace::Sink) } else { rate(bits_per_second).map(Pace::Link) }
 }
 

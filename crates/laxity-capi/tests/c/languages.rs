@@ -11,7 +11,7 @@ use super::program::{is_there, libraries, root, succeed};
 const BY_PRIORITY: &str = "1\n3\n0\n2\n";
 
 /// The library as `install.sh` puts it into a folder.
-fn installed() -> TempDir {
+pub(crate) fn installed() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut install = Command::new("sh");
     install.arg(root().join("install.sh")).arg(libraries()).arg(folder.path());
@@ -24,7 +24,7 @@ fn example(name: &str) -> std::path::PathBuf {
 }
 
 /// A command that finds what is installed.
-fn with_library(program: &str, folder: &Path) -> Command {
+pub(crate) fn with_library(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("PKG_CONFIG_PATH", folder.join("lib/pkgconfig"));
     command.env("LD_LIBRARY_PATH", folder.join("lib"));

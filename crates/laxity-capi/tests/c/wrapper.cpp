@@ -1,4 +1,8 @@
 // The wrapper for C++: owners, optionals, exceptions.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -63,6 +67,33 @@ static void scheduling() {
     CHECK(policer.police(0, packet) == LX_CONFORMING);
 }
 
+static void datagrams() {
+    laxity::DeadlineQueue queue;
+    const auto budget = laxity::budget(1500, 8000000000);
+    CHECK(queue.push(laxity::datagram(300, 900, LX_NEVER, 1)).has_value());
+    const auto ticket = queue.push(laxity::datagram(200, 500, 600, 2));
+    CHECK(queue.push(laxity::datagram(100, LX_NEVER, 450, 3)).has_value());
+    CHECK(queue.backlog().packets == 3 && queue.backlog().bytes == 600);
+    CHECK(queue.forecast(0, laxity::datagram(50, 800, 800, 4), budget) == 250u);
+    CHECK(!queue.will_arrive(0, laxity::datagram(50, 49, LX_NEVER, 4), budget));
+    CHECK(queue.next_expiry() == 450u);
+    CHECK(queue.withdraw(*ticket)->handle == 2 && !queue.withdraw(*ticket).has_value());
+    const auto popped = queue.pop(10, budget);
+    CHECK(popped.has_value() && popped->datagram.handle == 1 && popped->arrives == 310);
+    CHECK(!queue.next_unsent().has_value());
+    queue.expire(450);
+    const auto unsent = queue.next_unsent();
+    CHECK(unsent.has_value() && unsent->datagram.handle == 3);
+    CHECK(unsent->reason == LX_UNSENT_EXPIRED);
+    CHECK(!queue.pop(451, budget).has_value() && !queue.next_expiry().has_value());
+    // A full queue takes nothing.
+    auto settings = laxity::sized<lx_deadline_queue_settings>();
+    settings.limit = 1;
+    laxity::DeadlineQueue small(settings);
+    CHECK(small.push(laxity::datagram(1, 0, 0, 0)).has_value());
+    CHECK(!small.push(laxity::datagram(1, 0, 0, 0)).has_value());
+}
+
 static void errors() {
     try {
         (void)laxity::Plan::parse("version = 1\nlink.rate = 5\n", "bad.toml");
@@ -106,9 +137,53 @@ static void engine() {
     CHECK(engine.shutdown().sent == 10000 && engine.receive(events, 1, 0) == LX_END);
 }
 
+static void udp() {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof to;
+    const int receiver = socket(AF_INET, SOCK_DGRAM, 0);
+    CHECK(bind(receiver, reinterpret_cast<sockaddr *>(&to), length) == 0);
+    CHECK(getsockname(receiver, reinterpret_cast<sockaddr *>(&to), &length) == 0);
+    auto settings = laxity::sized<lx_udp_settings>();
+    settings.events = 16;
+    settings.held = 1;
+    laxity::UdpSink sink(settings);
+    auto datagram = laxity::sized<lx_udp_datagram>();
+    datagram.to = &to;
+    datagram.to_length = length;
+    datagram.length = 3;
+    auto producer = std::optional(sink.producer());
+    // Without a deadline the first one has only a share.
+    datagram.bytes = "two";
+    CHECK(producer->send(datagram));
+    auto terms = laxity::datagram(0, sink.now() + 1000000000, LX_NEVER, 0);
+    datagram.terms = &terms;
+    datagram.bytes = "one";
+    CHECK(producer->send(datagram));
+    while (sink.statistics().queued < 2) {
+        std::this_thread::yield();
+    }
+    sink.set_rate(1000000);
+    char bytes[3];
+    for (const char *expected : {"one", "two"}) {
+        CHECK(recv(receiver, bytes, 3, 0) == 3 && std::string_view(bytes, 3) == expected);
+    }
+    producer.reset();
+    CHECK(sink.shutdown().sent == 2);
+    std::vector<lx_event> events;
+    CHECK(sink.receive(events, 16, 0) == LX_OK && events.size() == 2);
+    CHECK(events[0].kind == LX_SENT && sink.receive(events, 16, 0) == LX_END);
+    close(receiver);
+    laxity::UdpSink planned(laxity::Plan::parse(PLAN));
+    CHECK(planned.shutdown().received == 0);
+}
+
 int main() {
     scheduling();
+    datagrams();
     errors();
     engine();
+    udp();
     return 0;
 }
