@@ -1,4 +1,4 @@
-//! The package for Debian.
+//! The packages for Debian: `laxity`, and `liblaxity-dev` for programs in C.
 
 use std::path::Path;
 
@@ -8,19 +8,24 @@ use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
-/// Built as it is installed, with the manual pages and completions that the command writes, into
+/// Built as they are installed, with the manual pages and completions that the command writes, into
 /// `target/debian`.
 pub(crate) fn step() -> Step {
-    Step::new("Debian package", |workspace| {
+    Step::new("Debian packages", |workspace| {
         guided::build_or_not(workspace)?;
-        let package = workspace.target().join("debian");
-        make(workspace, release::DIST, &package)
+        let packages = workspace.target().join("debian");
+        if let skipped @ Status::Skipped(_) = make(workspace, release::DIST, &packages)? {
+            return Ok(skipped);
+        }
+        let build = ["build", "--profile", release::DIST, "--package", LIBRARY];
+        workspace.run(workspace.cargo().args(build))?;
+        make_library(workspace, release::DIST, &packages)
     })
 }
 
-/// From the command that is built already; what is in the package is there and works.
+/// From what is built already; what is in the packages is there and works.
 pub(crate) fn check() -> Step {
-    Step::new("Debian package", |workspace| {
+    Step::new("Debian packages", |workspace| {
         let scratch = workspace.scratch("debian")?;
         let package = scratch.join("laxity.deb");
         if let Status::Skipped(reason) = make(workspace, release::RELEASE, &package)? {
@@ -35,8 +40,26 @@ pub(crate) fn check() -> Step {
         }
         let plan = root.join("usr/share/doc/laxity/examples/home-uplink.toml");
         let command = root.join("usr/bin/laxity");
-        workspace.run(workspace.program(command).arg("check").arg(plan))
+        workspace.run(workspace.program(command).arg("check").arg(plan))?;
+        check_library(workspace, &scratch)
     })
+}
+
+/// A program in C is built with what pkg-config says of the package, and runs.
+fn check_library(workspace: &Workspace, scratch: &Path) -> Outcome {
+    let (package, root) = (scratch.join("liblaxity-dev.deb"), scratch.join("root-dev"));
+    make_library(workspace, release::RELEASE, &package)?;
+    workspace.run(workspace.program("dpkg-deb").arg("-x").args([&package, &root]))?;
+    let lib = root.join("usr/lib");
+    let program = scratch.join("link");
+    let script = "cc \"$0\" $(pkg-config --cflags --libs laxity) -o \"$1\"";
+    let source = root.join("usr/share/doc/liblaxity-dev/examples/link.c");
+    let mut cc = workspace.program("sh");
+    cc.args(["-c", script]).args([&source, &program]);
+    cc.env("PKG_CONFIG_PATH", lib.join("pkgconfig")).env("PKG_CONFIG_SYSROOT_DIR", &root);
+    workspace.run(&mut cc)?;
+    let mut link = workspace.program(program);
+    workspace.run(link.arg("examples/home-uplink.toml").env("LD_LIBRARY_PATH", lib))
 }
 
 /// What its users look for.
@@ -52,6 +75,23 @@ const FILES: [&str; 9] = [
     "usr/share/fish/vendor_completions.d/laxity.fish",
 ];
 
+/// The crate of the library.
+const LIBRARY: &str = "laxity-capi";
+
+/// The package of the library that is built with a profile.
+fn make_library(workspace: &Workspace, profile: &str, package: &Path) -> Outcome {
+    let written = workspace.target().join("written/liblaxity");
+    if written.exists() {
+        std::fs::remove_dir_all(&written).map_err(|error| error.to_string())?;
+    }
+    let install = workspace.root().join("crates/laxity-capi/install.sh");
+    let mut install = workspace.program(install);
+    install.arg(workspace.target().join(profile)).arg("/usr").env("DESTDIR", &written);
+    workspace.run(&mut install)?;
+    package_of(workspace, LIBRARY, profile, package)
+}
+
+/// The package of the command that is built with a profile.
 fn make(workspace: &Workspace, profile: &str, package: &Path) -> Outcome {
     let has_deb = workspace.cargo().args(["deb", "--version"]).output();
     if !has_deb.is_ok_and(|output| output.status.success()) {
@@ -66,7 +106,11 @@ fn make(workspace: &Workspace, profile: &str, package: &Path) -> Outcome {
         let script = script.map_err(|error| error.to_string())?;
         std::fs::write(written.join(shell), script.stdout).map_err(|error| error.to_string())?;
     }
+    package_of(workspace, "laxity-cli", profile, package)
+}
+
+fn package_of(workspace: &Workspace, name: &str, profile: &str, package: &Path) -> Outcome {
     let mut deb = workspace.cargo();
-    deb.args(["deb", "--package", "laxity-cli", "--no-build", "--no-strip", "--profile", profile]);
+    deb.args(["deb", "--package", name, "--no-build", "--no-strip", "--profile", profile]);
     workspace.run(deb.arg("--output").arg(package))
 }

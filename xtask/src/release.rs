@@ -33,9 +33,10 @@ pub(crate) fn steps() -> Vec<Step> {
     ]
 }
 
-/// What the release build makes: cargo picks the features of both at once, so that all steps share
+/// What the release build makes: cargo picks the features of all at once, so that all steps share
 /// one build.
-pub(crate) const PACKAGES: [&str; 4] = ["--package", "laxity-cli", "--package", "laxity-search"];
+pub(crate) const PACKAGES: [&str; 6] =
+    ["--package", "laxity-cli", "--package", "laxity-search", "--package", "laxity-capi"];
 
 /// As it is tried first: quick to build.
 pub(crate) const RELEASE: &str = "release";
