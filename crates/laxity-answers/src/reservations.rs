@@ -227,6 +227,8 @@ struct Base {
     waits: bool,
     /// The time frames of its own classes, by name, so that newcomers do not move them.
     frames: Vec<(String, ClassKeys)>,
+    /// Whether its discipline has time frames.
+    is_framed: bool,
     name: String,
     folder: PathBuf,
 }
@@ -259,23 +261,30 @@ impl Book {
     /// in a folder.
     ///
     /// # Errors
-    /// If it is no plan of one link whose discipline proves what it promises.
+    /// If it is no plan whose discipline proves what it promises, or if a class has time frames at
+    /// a link that it passes twice.
     pub fn new(text: &str, name: &str, folder: &Path) -> Result<Book, RequestError> {
         let base = Base::new(text, name.to_string(), folder.to_path_buf())?;
         base.test(&[], "", Nanos::ZERO)?;
         Ok(Book { base, bookings: Bookings::default(), delay: Nanos::ZERO })
     }
 
-    /// Takes the text of another plan for all that is promised.
+    /// Takes the text of another plan for all that is promised. Under time-driven priority classes
+    /// keep their time frames where that is possible.
     ///
     /// # Errors
-    /// If that is no plan, or not all that is promised fits there. The book is then as before.
+    /// If that is no plan, not all that is promised fits there, or it has time frames and what is
+    /// promised has none. The book is then as before.
     pub fn change_plan(&mut self, now: Nanos, text: &str) -> Result<(), RequestError> {
         let base = Base::new(text, self.base.name.clone(), self.base.folder.clone())?;
         base.test(&[], "", now)?;
         let mut bookings = self.bookings.clone();
-        let contracts = bookings.iter().map(|(_, booking)| booking.contract().clone());
-        let (base, retested) = base.beside(contracts.collect(), |base| {
+        let contracts: Vec<Contract> =
+            bookings.iter().map(|(_, booking)| booking.contract().clone()).collect();
+        if base.is_framed && !self.base.is_framed && !contracts.is_empty() {
+            return Err(RequestError::Path("what is promised has no time frames"));
+        }
+        let (base, retested) = base.beside(&self.base.frames, &contracts, |base| {
             bookings.retest(now, &mut Test::new(base, "", self.delay))
         })?;
         self.answered("", retested)?;
@@ -388,16 +397,23 @@ impl Book {
         now: Nanos,
         granted: impl IntoIterator<Item = Request>,
     ) -> Result<(), RequestError> {
-        let mut entries = Vec::new();
+        let mut granted: Vec<Request> = granted.into_iter().collect();
+        // Those that have no time frames yet get some beside all others.
+        granted.sort_by_key(|request| request.keys.get("frame-at").is_none());
+        let mut entries: Vec<(Key, Contract, Period, Option<Nanos>)> = Vec::new();
         for Request { name, keys, path, period, commit_by } in granted {
-            let contract = self.base.contract(&name, keys, &path, &[])?;
+            let is_to_be_framed = self.base.is_framed && keys.get("frame-at").is_none();
+            let others = entries.iter().map(|(_, contract, ..)| contract);
+            let others: Vec<&Contract> = others.filter(|_| is_to_be_framed).collect();
+            let contract = self.base.contract(&name, keys, &path, &others)?;
             // What has begun is followed from the start.
             let ahead = if period.from > now { self.delay } else { Nanos::ZERO };
             let early = Period { from: period.from.saturating_sub(ahead), ..period };
             entries.push(((name, 0), contract, early, commit_by));
         }
-        let contracts = entries.iter().map(|(_, contract, ..)| contract.clone()).collect();
-        let (base, restored) = self.base.clone().beside(contracts, |base| {
+        let contracts: Vec<Contract> =
+            entries.iter().map(|(_, contract, ..)| contract.clone()).collect();
+        let (base, restored) = self.base.clone().beside(&[], &contracts, |base| {
             let mut test = Test::new(base, "", self.delay);
             self.bookings.restore(now, entries.iter().cloned(), &mut test)
         })?;
@@ -572,8 +588,9 @@ impl Base {
             let key = edit::Path::new(["scheduler", "best-effort"]);
             settling.set(&key, &format!("'{}'", BestEffort::Background.name()))?;
         }
-        let base = Base { draft, settling, waits, frames: Vec::new(), name, folder };
-        base.with_frames(&[])
+        let is_framed = plan.framed_network().is_some();
+        let base = Base { draft, settling, waits, frames: Vec::new(), is_framed, name, folder };
+        base.with_frames(&[], &[])
     }
 
     /// The plan with contracts, and its text.

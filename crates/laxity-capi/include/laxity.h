@@ -681,7 +681,7 @@ typedef struct {
    */
   uint64_t arrival;
   /**
-   * When its transmission starts; `LX_NEVER` if it was dropped.
+   * When its transmission starts; `LX_NEVER` if it was dropped or lost.
    */
   uint64_t starts_at;
   /**
@@ -856,7 +856,9 @@ typedef struct {
   uint32_t socket_count;
   /**
    * Bound UDP sockets, which the sink duplicates and sends by. The caller may receive by them,
-   * and closes them at any time.
+   * and closes them at any time. With `transmit_time`, `local_drops` or `departures` the sink
+   * sets options of them that stay set: the caller's calls may then return errors that the
+   * network reports.
    */
   const int32_t *sockets;
   /**

@@ -63,8 +63,9 @@ pub unsafe extern "C" fn lx_engine_producer(
     make(producer, error, || {
         // SAFETY: the caller gives NULL or an engine that is not freed.
         let engine = unsafe { shared(engine) }?;
-        let producer = engine.producer()?;
-        Ok(Producer { producer, _counted: Counted::new(&engine.producers) })
+        // Counted first: an engine that is shut down meanwhile does not wait for it.
+        let counted = Counted::new(&engine.producers);
+        Ok(Producer { producer: engine.producer()?, _counted: counted })
     })
 }
 

@@ -21,42 +21,59 @@ use crate::network::{FramesProof, nodes};
 const PATHS: usize = 8;
 
 impl Base {
-    /// The same with the time frames of its own classes, found beside those of contracts.
-    pub(super) fn with_frames(self, beside: &[&Contract]) -> Result<Base, RequestError> {
+    /// The same with the time frames of its own classes. Those that are not kept are found beside
+    /// the frames of contracts.
+    pub(super) fn with_frames(
+        self,
+        kept: &[(String, ClassKeys)],
+        beside: &[Contract],
+    ) -> Result<Base, RequestError> {
         let bare = Base { frames: Vec::new(), ..self };
-        let (plan, _) = bare.plan(beside, false)?;
-        let Some(framed) = plan.framed_network() else { return Ok(bare) };
+        let (plan, _) = bare.plan(&[], false)?;
+        let is_free = |name: &String| {
+            let class = plan.classes.iter().find(|class| class.name == *name);
+            class.is_some_and(|class| class.frame_at.is_empty())
+        };
+        let kept = kept.iter().filter(|(name, _)| is_free(name)).cloned().collect();
+        let mut base = Base { frames: kept, ..bare };
+        let (plan, _) = base.plan(&beside.iter().collect::<Vec<_>>(), false)?;
+        let Some(framed) = plan.framed_network() else { return Ok(base) };
         let framing = Framing::new(framed);
-        let paths = plan.class_paths();
-        let mut frames = Vec::new();
         for (id, class) in plan.leaves().filter(|(_, class)| class.frame_at.is_empty()) {
             let Some(found) = framing.first_frames(id).filter(|found| !found.is_empty()) else {
                 continue;
             };
-            if passes_twice(paths[id.index()]) {
+            if passes_twice(&framing, id) {
                 return Err(RequestError::Path(
                     "beside reservations no class with time frames passes a link twice",
                 ));
             }
             let mut keys = ClassKeys::default();
             keys.set_numbers("frame-at", by_name(framed.network, &found));
-            frames.push((class.name.clone(), keys));
+            base.frames.push((class.name.clone(), keys));
         }
-        Ok(Base { frames, ..bare })
+        Ok(base)
     }
 
-    /// Enters contracts that are promised. If they have no room beside the time frames of its own
-    /// classes, those get others.
+    /// Enters contracts that are promised. Its own classes have the time frames that are to be
+    /// kept, if there is room beside them; else those that they have alone, or others again.
     pub(super) fn beside(
         self,
-        contracts: Vec<Contract>,
+        kept: &[(String, ClassKeys)],
+        contracts: &[Contract],
         mut enter: impl FnMut(&Base) -> Result<(), Refusal<RequestError>>,
     ) -> Result<(Base, Result<(), Refusal<RequestError>>), RequestError> {
+        if !kept.is_empty()
+            && let Ok(base) = self.clone().with_frames(kept, contracts)
+            && enter(&base).is_ok()
+        {
+            return Ok((base, Ok(())));
+        }
         let entered = enter(&self);
         if entered.is_ok() || self.frames.is_empty() {
             return Ok((self, entered));
         }
-        let base = self.with_frames(&contracts.iter().collect::<Vec<_>>())?;
+        let base = self.with_frames(&[], contracts)?;
         let entered = enter(&base);
         Ok((base, entered))
     }
@@ -68,15 +85,15 @@ impl Base {
         contract: Contract,
         others: &[&Contract],
     ) -> Result<Contract, RequestError> {
-        let (plan, id) = self.plan_with(&contract, others)?;
-        let class = &plan.classes[id.index()];
-        let Some(framed) = plan.framed_network().filter(|_| class.frame_at.is_empty()) else {
+        if contract.has_frames() {
             return Ok(contract);
-        };
-        if passes_twice(plan.class_paths()[id.index()]) {
+        }
+        let (plan, id) = self.plan_with(&contract, others)?;
+        let Some(framed) = plan.framed_network() else { return Ok(contract) };
+        let framing = Framing::new(framed);
+        if passes_twice(&framing, id) {
             return Err(RequestError::Path("a path of a reservation passes no link twice"));
         }
-        let framing = Framing::new(framed);
         if let Some(frames) = framing.first_frames(id) {
             return Ok(contract.with_frames(framed.network, &frames));
         }
@@ -134,6 +151,11 @@ impl Base {
 }
 
 impl Contract {
+    /// Whether its time frames are chosen.
+    pub(super) fn has_frames(&self) -> bool {
+        self.keys.get("frame-at").is_some()
+    }
+
     fn with_frames(mut self, network: &Network, frames: &[(LinkId, u32)]) -> Contract {
         if !frames.is_empty() {
             self.keys.set_numbers("frame-at", by_name(network, frames));
@@ -182,7 +204,10 @@ fn full_links(framing: &Framing<'_>, id: ClassId) -> BTreeSet<Hop> {
     full.map(|full| framing.demand.outputs[full.output.index()]).collect()
 }
 
-fn passes_twice(path: &[Hop]) -> bool {
-    let links: BTreeSet<LinkId> = path.iter().map(|hop| hop.link).collect();
-    links.len() < path.len()
+/// Whether a class has frames at a link more than once, so that the link's name does not say which.
+fn passes_twice(framing: &Framing<'_>, id: ClassId) -> bool {
+    let path = framing.framed.plan.class_paths()[id.index()];
+    let hops = || path.iter().filter(|hop| framing.framed.has_frames(**hop));
+    let links: BTreeSet<LinkId> = hops().map(|hop| hop.link).collect();
+    links.len() < hops().count()
 }

@@ -46,7 +46,7 @@ pub struct lx_event {
     pub handle: u64,
     /// When the scheduler thread took it from its producer.
     pub arrival: u64,
-    /// When its transmission starts; `LX_NEVER` if it was dropped.
+    /// When its transmission starts; `LX_NEVER` if it was dropped or lost.
     pub starts_at: u64,
     /// The deadline that ordered it; `LX_NEVER` without one.
     pub deadline: u64,

@@ -34,8 +34,9 @@ pub unsafe extern "C" fn lx_udp_sink_producer(
     make(producer, error, || {
         // SAFETY: the caller gives NULL or a sink that is not freed.
         let sink = unsafe { shared(sink) }?;
-        let producer = sink.handle.producer()?;
+        // Counted first: a sink that is shut down meanwhile does not wait for it.
         let counted = Counted::new(&sink.producers);
+        let producer = sink.handle.producer()?;
         Ok(Producer { producer, sockets: sink.sockets, _counted: counted })
     })
 }

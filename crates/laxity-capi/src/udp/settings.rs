@@ -21,7 +21,9 @@ pub struct lx_udp_settings {
     /// How many `sockets` there are. With 0 the sink opens one of its own, of any family.
     pub socket_count: u32,
     /// Bound UDP sockets, which the sink duplicates and sends by. The caller may receive by them,
-    /// and closes them at any time.
+    /// and closes them at any time. With `transmit_time`, `local_drops` or `departures` the sink
+    /// sets options of them that stay set: the caller's calls may then return errors that the
+    /// network reports.
     pub sockets: *const i32,
     /// The rate of the link, which paces datagrams. Default that of the plan; without a plan as
     /// fast as the sockets take them.

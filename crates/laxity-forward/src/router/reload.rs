@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::classify::Conversation;
 use laxity_plan::model::{
-    Arrival, BestEffortOrder, Class, Hop, Late, Network, SchedulerSpec, Source, TdpSpec,
+    Arrival, BestEffortOrder, Class, Hop, Late, LinkId, Network, SchedulerSpec, Source, TdpSpec,
 };
 use laxity_plan::tdp::Demand;
 use thiserror::Error;
@@ -244,7 +244,16 @@ fn frames(plan: &Plan) -> Option<TdpSpec> {
 }
 
 /// What the frames of a class depend on, if it is to have any.
-fn reserved(class: &Class) -> Option<(Option<Nanos>, Option<Nanos>, Option<&Arrival>)> {
-    let of_it = (class.relative_deadline(), class.end_to_end, class.arrival.as_ref());
-    class.wants_frames().then_some(of_it)
+fn reserved(class: &Class) -> Option<Reserved<'_>> {
+    let &Class { gap, deadline, end_to_end, ref arrival, ref frame_at, .. } = class;
+    let times = [gap, deadline, end_to_end];
+    class.wants_frames().then_some(Reserved { times, arrival: arrival.as_ref(), frame_at })
+}
+
+#[derive(PartialEq)]
+struct Reserved<'a> {
+    /// Its gap, its deadline, and that from end to end.
+    times: [Option<Nanos>; 3],
+    arrival: Option<&'a Arrival>,
+    frame_at: &'a [(LinkId, u32)],
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use laxity::reserve::bookings::Period;
 use laxity::units::Nanos;
 use laxity_answers::reservations::{Book, Request, RequestError};
-use laxity_forward::router::{Differs, agree_beside_classes};
+use laxity_forward::router::{Differs, agree, agree_beside_classes};
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::FramedBound;
@@ -309,8 +309,11 @@ fn who_stays_keeps_its_frames() {
     for other in
         [("", 2), ("frame-at = { one = 4, two = 6 }", 2), ("frame-at = { one = 3, two = 5 }", 1)]
     {
-        assert_eq!(agree_beside_classes(&chosen, &plan(&text(other.0, other.1))), reserved());
+        let other = plan(&text(other.0, other.1));
+        assert_eq!(agree_beside_classes(&chosen, &other), reserved());
+        assert_eq!(agree(&chosen, &other), reserved());
     }
     let found = plan(&text("", 2));
     assert_eq!(agree_beside_classes(&found, &found), reserved());
+    assert_eq!(agree(&found, &found), Ok(()));
 }

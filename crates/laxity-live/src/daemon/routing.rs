@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use laxity_forward::Settings;
-use laxity_forward::router::agree;
+use laxity_forward::router::{Differs, agree, agree_beside_classes};
 use laxity_linux::clock::tai_offset;
 use laxity_linux::frames::Backend;
 use laxity_linux::packet::{self, Mmsg, Ring};
@@ -81,7 +81,8 @@ impl Daemon {
         let (settings, time) = (host.settings(), host.time());
         let nodes: Vec<NodeId> = wired.iter().map(|wired| wired.node).collect();
         let board = desk.as_ref().map(Desk::board);
-        let making = Making { nodes: nodes.clone(), settings };
+        let followed = plan.plan.clone();
+        let making = Making { nodes: nodes.clone(), settings, followed };
         let base = base.plan.clone();
         let routing = Routing { read: self.read, reader, base, making, desk };
         let mut prover = Prover::start(vec![folder_of(&plan.path)], routing)?;
@@ -114,11 +115,21 @@ struct Routing {
 struct Making {
     nodes: Vec<NodeId>,
     settings: Settings,
+    /// The last plan that was made ready.
+    followed: Plan,
 }
 
 impl Making {
-    fn ready(&self, plan: PlanText) -> Result<Next, String> {
-        Next::new(plan.plan, &self.nodes, self.settings)
+    fn ready(&mut self, plan: PlanText) -> Result<Next, String> {
+        let next = Next::new(plan.plan.clone(), &self.nodes, self.settings)?;
+        self.followed = plan.plan;
+        Ok(next)
+    }
+
+    /// A plan in which classes come and go.
+    fn ready_beside_classes(&mut self, plan: PlanText) -> Result<Next, String> {
+        agree_beside_classes(&self.followed, &plan.plan).map_err(|why| others_first(&why))?;
+        self.ready(plan)
     }
 }
 
@@ -127,12 +138,10 @@ impl Routing {
     fn again(&mut self) -> Result<Next, String> {
         let Routing { read, reader, base, making, desk } = self;
         let plan = read(reader)?;
-        agree(base, &plan.plan).map_err(|why| {
-            format!("{why}, which all routers change at once: start them again with the new plan")
-        })?;
+        agree(base, &plan.plan).map_err(|why| others_first(&why))?;
         let read = plan.plan.clone();
         let next = match desk {
-            Some(desk) => desk.follow(&plan, |plan| making.ready(plan)),
+            Some(desk) => desk.follow(&plan, |plan| making.ready_beside_classes(plan)),
             None => making.ready(plan),
         }?;
         *base = read;
@@ -150,7 +159,7 @@ impl Prove for Routing {
     fn order(&mut self, order: Order) -> (Option<Self::Next>, Answer) {
         let Routing { desk, making, .. } = self;
         let Some(desk) = desk else { return (None, Answer::none_taken()) };
-        let (next, answer) = desk.carry_out(order, |plan| making.ready(plan));
+        let (next, answer) = desk.carry_out(order, |plan| making.ready_beside_classes(plan));
         (next.map(|next| vec![Ok(next)]), answer)
     }
 
@@ -161,6 +170,11 @@ impl Prove for Routing {
     fn present(&mut self) -> Self::Next {
         let Routing { desk, making, .. } = self;
         let Some(desk) = desk else { return Vec::new() };
-        vec![desk.plan().and_then(|plan| making.ready(plan))]
+        vec![desk.plan().and_then(|plan| making.ready_beside_classes(plan))]
     }
+}
+
+/// What the user is told of a difference that is not of this host alone.
+fn others_first(why: &Differs) -> String {
+    format!("{why}, which all routers change at once: start them again with the new plan")
 }

@@ -337,6 +337,39 @@ fn another_plan_goes_around_what_is_promised() {
     let mut again = Book::new(&twice, "plan.toml", Path::new("")).unwrap();
     again.restore(Nanos(0), booked).unwrap();
     assert_eq!(called(&again), after);
+    // When it has left, a plan that is read again moves nobody back.
+    again.release(Nanos(1), "call").unwrap();
+    again.expire(again.next_change(Nanos(1)).unwrap());
+    again.change_plan(Nanos(0), &format!("title = 'again'\n{twice}")).unwrap();
+    assert_eq!(called(&again), after[1..]);
+}
+
+/// Two contracts of a time without frames get different ones.
+#[test]
+fn what_has_no_frames_yet_gets_some_beside_the_others() {
+    let mut book = Book::new(FRAMED, "plan.toml", Path::new("")).unwrap();
+    let request = |name: &str| Request {
+        name: name.to_string(),
+        keys: framed_keys(400, "").parse().unwrap(),
+        path: ["a", "c", "d"].map(String::from).to_vec(),
+        period: NOW,
+        commit_by: None,
+    };
+    let all: Vec<Request> = ["one", "two", "three", "four"].map(request).into();
+    book.restore(Nanos(0), all).unwrap();
+    let (plan, text) = book.plan(Nanos(0)).unwrap();
+    assert!(check(&text), "{text}");
+    assert_eq!(frames(&plan).len(), 5);
+    let fifo = FRAMED
+        .replace("{ kind = 'tdp', frame = '200us', frames = 10, spare = 1 }", "{ kind = 'fifo' }");
+    let fifo = fifo.replace("gap = '500us'", "end-to-end = '1s'");
+    let mut book = Book::new(&fifo, "plan.toml", Path::new("")).unwrap();
+    let keys = framed_keys(400, "end-to-end = '1s'").replace("gap = '400us'\n", "");
+    let path = ["a", "c", "d"].map(String::from).to_vec();
+    let (name, keys) = ("one".to_string(), keys.parse().unwrap());
+    book.request(Nanos(0), Request { name, keys, path, period: NOW, commit_by: None }).unwrap();
+    let refused = book.change_plan(Nanos(0), FRAMED).unwrap_err();
+    assert!(refused.to_string().contains("no time frames"), "{refused}");
 }
 
 proptest! {
