@@ -302,27 +302,26 @@ fn full_frames_are_refused_with_what_would_fit() {
 #[test]
 fn another_plan_goes_around_what_is_promised() {
     let mut book = Book::new(FRAMED, "plan.toml", Path::new("")).unwrap();
-    let (_, first) = {
-        let (plan, _) = book.plan(Nanos(0)).unwrap();
-        frames(&plan)[0].1[0]
-    };
-    // Beside it, and in the way of as many packets again.
-    let at =
-        |first: u32| format!("frame-at = {{ ab = {}, bd = {} }}", first % 10, (first + 2) % 10);
+    let first = frames(&book.plan(Nanos(0)).unwrap().0)[0].1[0].1;
+    // The class has no packets in the frame behind its first one. As two streams it would.
+    let [ab, bd] = [first + 1, first + 3].map(|frame| frame % 10);
+    let at = format!("frame-at = {{ ab = {ab}, bd = {bd} }}");
+    for name in ["call", "other"] {
+        request(&mut book, name, &framed_keys(2000, &at), &["a", "b", "d"]).unwrap();
+    }
     let twice = FRAMED.replace("gap = '500us'", "gap = '500us'\ncount = 2");
-    let alone = Plan::parse(&twice, "plan.toml", Path::new("")).unwrap();
-    let taken = frames(&alone)[0].1[0].1;
-    request(&mut book, "call", &framed_keys(2000, &at(taken)), &["a", "b", "d"]).unwrap();
+    let alone = frames(&Plan::parse(&twice, "plan.toml", Path::new("")).unwrap());
     let called = |book: &Book| {
         let (plan, text) = book.plan(Nanos(0)).unwrap();
         assert!(check(&text));
         frames(&plan)
     };
     let before = called(&book);
-    assert_eq!(before[1].1[0].1, first);
+    assert_eq!(before[2].1[0].1, first);
     book.change_plan(Nanos(0), &twice).unwrap();
     let after = called(&book);
-    assert_eq!(before[0], after[0]);
+    assert_eq!(before[..2], after[..2]);
+    assert_ne!(after[2..], alone[..]);
     // As well after a start, from what was noted.
     let booked: Vec<Request> = book
         .reservations()
@@ -339,9 +338,10 @@ fn another_plan_goes_around_what_is_promised() {
     assert_eq!(called(&again), after);
     // When it has left, a plan that is read again moves nobody back.
     again.release(Nanos(1), "call").unwrap();
+    again.release(Nanos(1), "other").unwrap();
     again.expire(again.next_change(Nanos(1)).unwrap());
     again.change_plan(Nanos(0), &format!("title = 'again'\n{twice}")).unwrap();
-    assert_eq!(called(&again), after[1..]);
+    assert_eq!(called(&again), after[2..]);
 }
 
 /// Two contracts of a time without frames get different ones.
