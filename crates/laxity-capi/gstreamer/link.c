@@ -115,7 +115,7 @@ LaxityLink *laxity_link_open(const char *name, const char *plan, guint64 rate, G
 }
 
 /* The sink has no call that drops what waits, and under a plan it may wait for minutes. Its socket
- * is shut instead: its thread ends by itself, and nothing it still takes out gets to the network. */
+ * is shut instead: its thread ends by itself, and nothing it still takes out is sent. */
 static void sink_silence(LaxityLink *link) {
     /* ENOTCONN is no failure: Linux shuts sockets that are not connected, too. */
     shutdown(link->socket, SHUT_WR);

@@ -1,7 +1,7 @@
 // MIT OR Apache-2.0
 /*
  * Repeats arrivals over a point-to-point link behind a LaxityQueueDisc:
- * laxity-replay PLAN SCHEDULER SEED DEVICE-RATE [false, without Pace | us, in microseconds] < arrivals.
+ * laxity-replay PLAN SCHEDULER SEED DEVICE-RATE [false, without Pace | us, its Time] < arrivals.
  *
  * A line of arrivals is `time class flow length ecn`. What is written is `drop NUMBER REASON` and
  * `send NUMBER at TIME phy TIME until TIME ecn BITS`: when the queue disc chose it, when the device
