@@ -2,8 +2,6 @@
  *   ... ! rtpopuspay ! laxitysink host=192.0.2.7 port=5004 rate=2000000 deadline=20000000 */
 #include <gst/base/gstbasesink.h>
 #include <gst/gst.h>
-#include <netdb.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "link.h"
@@ -32,6 +30,8 @@ struct _LaxitySink {
     struct sockaddr_storage to;
     socklen_t to_length;
     guint32 class_id;
+    /* Whether what waits is to return. */
+    gint is_interrupted;
 };
 
 G_DEFINE_TYPE(LaxitySink, laxity_sink, GST_TYPE_BASE_SINK)
@@ -154,36 +154,6 @@ static void get_property(GObject *object, guint number, GValue *value, GParamSpe
     GST_OBJECT_UNLOCK(sink);
 }
 
-static gboolean find_host(LaxitySink *sink, GError **error) {
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    char *port = g_strdup_printf("%u", sink->port);
-    int status = getaddrinfo(sink->host, port, &hints, &found);
-    g_free(port);
-    if (status != 0) {
-        g_set_error(error, g_quark_from_static_string("laxity"), status, "host \"%s\": %s",
-                    sink->host, gai_strerror(status));
-        return FALSE;
-    }
-    memcpy(&sink->to, found->ai_addr, found->ai_addrlen);
-    sink->to_length = found->ai_addrlen;
-    freeaddrinfo(found);
-    return TRUE;
-}
-
-static gboolean find_class(LaxitySink *sink, GError **error) {
-    const lx_plan *plan = laxity_link_plan(sink->link);
-    const char *name = sink->class_name != NULL ? sink->class_name : "";
-    sink->class_id = 0;
-    if (plan == NULL || lx_plan_class(plan, name, &sink->class_id, NULL) == LX_OK) {
-        return TRUE;
-    }
-    g_set_error(error, g_quark_from_static_string("laxity"), LX_ERR_ARGUMENT,
-                "class \"%s\" is not in %s: set `class` to the name of one that is", name,
-                sink->plan);
-    return FALSE;
-}
-
 /* Leaves the link. */
 static gboolean stop(GstBaseSink *base) {
     LaxitySink *sink = LAXITY_SINK(base);
@@ -202,14 +172,35 @@ static gboolean stop(GstBaseSink *base) {
 
 static gboolean start(GstBaseSink *base) {
     LaxitySink *sink = LAXITY_SINK(base);
+    g_autofree char *host = NULL;
+    g_autofree char *link_name = NULL;
+    g_autofree char *plan = NULL;
+    g_autofree char *class_name = NULL;
+    guint port;
+    guint64 rate, deadline, expiry;
+    LaxityLink *link;
     GError *error = NULL;
     lx_error *failure = NULL;
     gboolean is_started;
     GST_OBJECT_LOCK(sink);
-    sink->link = laxity_link_open(sink->link_name, sink->plan, sink->rate, &error);
-    is_started = sink->link != NULL && find_host(sink, &error) && find_class(sink, &error) &&
-                 laxity_ok(lx_udp_sink_producer(laxity_link_sink(sink->link), &sink->producer,
-                                                &failure), &failure, &error);
+    host = g_strdup(sink->host);
+    link_name = g_strdup(sink->link_name);
+    plan = g_strdup(sink->plan);
+    class_name = g_strdup(sink->class_name);
+    port = sink->port;
+    rate = sink->rate;
+    deadline = sink->deadline;
+    expiry = sink->expiry;
+    GST_OBJECT_UNLOCK(sink);
+    /* Without the lock, because files and names are looked up. */
+    link = laxity_link_open(link_name, plan, rate, &error);
+    is_started = link != NULL && laxity_link_terms(link, deadline, expiry, &error) &&
+                 laxity_link_class(link, class_name, &sink->class_id, &error) &&
+                 laxity_address(host, port, &sink->to, &sink->to_length, &error) &&
+                 laxity_ok(lx_udp_sink_producer(laxity_link_sink(link), &sink->producer, &failure),
+                           &failure, &error);
+    GST_OBJECT_LOCK(sink);
+    sink->link = link;
     GST_OBJECT_UNLOCK(sink);
     if (!is_started) {
         GST_ELEMENT_ERROR(sink, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
@@ -224,16 +215,15 @@ static GstFlowReturn render(GstBaseSink *base, GstBuffer *buffer) {
     lx_datagram terms = LX_INIT(lx_datagram);
     lx_udp_datagram datagram = LX_INIT(lx_udp_datagram);
     GError *error = NULL;
-    lx_error *failure = NULL;
-    lx_status status;
+    gboolean is_sent;
     GstMapInfo map;
     guint64 now = 0;
     if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
         GST_ELEMENT_ERROR(sink, RESOURCE, READ, ("a buffer cannot be read"), (NULL));
         return GST_FLOW_ERROR;
     }
-    GST_OBJECT_LOCK(sink);
     lx_udp_sink_now(laxity_link_sink(sink->link), &now, NULL);
+    GST_OBJECT_LOCK(sink);
     terms.deadline = sink->deadline == 0 ? 0 : now + sink->deadline;
     terms.expires = sink->expiry == 0 ? 0 : now + sink->expiry;
     datagram.flow = sink->flow;
@@ -245,15 +235,41 @@ static GstFlowReturn render(GstBaseSink *base, GstBuffer *buffer) {
     datagram.length = (guint32)MIN(map.size, G_MAXUINT32);
     datagram.to = &sink->to;
     datagram.to_length = sink->to_length;
-    /* A stream that is live waits for nobody: what finds no room is dropped, and counted. */
-    status = lx_udp_send(sink->producer, &datagram, LX_SEND_DROP, &failure);
+    /* They may have been set since it was started. */
+    is_sent = laxity_link_terms(sink->link, terms.deadline, terms.expires, &error) &&
+              laxity_link_send(sink->link, sink->producer, &datagram, &error);
     gst_buffer_unmap(buffer, &map);
-    if (!laxity_ok(status, &failure, &error)) {
+    if (!is_sent) {
         GST_ELEMENT_ERROR(sink, RESOURCE, WRITE, ("%s", error->message), (NULL));
         g_clear_error(&error);
         return GST_FLOW_ERROR;
     }
     return GST_FLOW_OK;
+}
+
+/* At the end of the stream, waits until the link has sent everything. */
+static GstFlowReturn wait_event(GstBaseSink *base, GstEvent *event) {
+    LaxitySink *sink = LAXITY_SINK(base);
+    GstFlowReturn flow = GST_BASE_SINK_CLASS(laxity_sink_parent_class)->wait_event(base, event);
+    while (GST_EVENT_TYPE(event) == GST_EVENT_EOS && flow == GST_FLOW_OK &&
+           laxity_link_is_busy(sink->link)) {
+        if (g_atomic_int_get(&sink->is_interrupted)) {
+            flow = gst_base_sink_wait_preroll(base);
+        } else {
+            g_usleep(5000);
+        }
+    }
+    return flow;
+}
+
+static gboolean unlock(GstBaseSink *base) {
+    g_atomic_int_set(&LAXITY_SINK(base)->is_interrupted, TRUE);
+    return TRUE;
+}
+
+static gboolean unlock_stop(GstBaseSink *base) {
+    g_atomic_int_set(&LAXITY_SINK(base)->is_interrupted, FALSE);
+    return TRUE;
 }
 
 static void finalize(GObject *object) {
@@ -287,6 +303,9 @@ static void laxity_sink_class_init(LaxitySinkClass *class) {
     base->start = start;
     base->stop = stop;
     base->render = render;
+    base->wait_event = wait_event;
+    base->unlock = unlock;
+    base->unlock_stop = unlock_stop;
     add(object, HOST,
         g_param_spec_string("host", "Host", "Where datagrams go", "127.0.0.1", settled));
     add(object, PORT, g_param_spec_uint("port", "Port", "Its port", 1, 65535, 5004, settled));

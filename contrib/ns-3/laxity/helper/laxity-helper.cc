@@ -1,6 +1,7 @@
 // MIT OR Apache-2.0
 #include "laxity-helper.h"
 
+#include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/laxity-filters.h"
 #include "ns3/node.h"
@@ -12,7 +13,6 @@ namespace ns3
 {
 
 LaxityHelper::LaxityHelper(const std::string& plan)
-    : m_plan(plan)
 {
     m_factory.SetTypeId("ns3::LaxityQueueDisc");
     m_factory.Set("Plan", StringValue(plan));
@@ -22,6 +22,7 @@ void
 LaxityHelper::Set(const std::string& name, const AttributeValue& value)
 {
     m_factory.Set(name, value);
+    m_hasOverhead |= name == "FrameOverhead";
 }
 
 void
@@ -33,31 +34,43 @@ LaxityHelper::MapPriority(uint8_t priority, const std::string& className)
 void
 LaxityHelper::SetFrameOverhead(uint32_t bytes)
 {
-    m_overhead = bytes;
+    Set("FrameOverhead", UintegerValue(bytes));
 }
 
-uint32_t
-LaxityHelper::OverheadOf(Ptr<NetDevice> device) const
+void
+LaxityHelper::SetOverheadOf(Ptr<NetDevice> device, Ptr<LaxityQueueDisc> disc) const
 {
+    if (m_hasOverhead)
+    {
+        return;
+    }
     const std::string type = device->GetInstanceTypeId().GetName();
-    NS_ABORT_MSG_IF(!m_overhead && type != "ns3::PointToPointNetDevice",
+    NS_ABORT_MSG_IF(type != "ns3::PointToPointNetDevice",
                     "Laxity: how many bytes a " << type << " adds to a packet is not known: call "
                                                 << "LaxityHelper::SetFrameOverhead");
-    return m_overhead.value_or(2);
+    disc->SetAttribute("FrameOverhead", UintegerValue(2));
+}
+
+void
+LaxityHelper::CheckRate(Ptr<NetDevice> device, Ptr<LaxityQueueDisc> disc)
+{
+    BooleanValue isPaced;
+    DataRateValue rate;
+    disc->GetAttribute("Pace", isPaced);
+    NS_ABORT_MSG_IF(isPaced.Get() && device->GetAttributeFailSafe("DataRate", rate) &&
+                        rate.Get().GetBitRate() < disc->GetRate(),
+                    "Laxity: the device sends " << rate.Get().GetBitRate()
+                                                << " bit/s, less than the plan's link of "
+                                                << disc->GetRate()
+                                                << " bit/s: packets would wait in the device");
 }
 
 Ptr<LaxityQueueDisc>
 LaxityHelper::Install(Ptr<NetDevice> device) const
 {
     auto disc = m_factory.Create<LaxityQueueDisc>();
-    disc->SetAttribute("FrameOverhead", UintegerValue(OverheadOf(device)));
-    DataRateValue rate;
-    NS_ABORT_MSG_IF(device->GetAttributeFailSafe("DataRate", rate) &&
-                        rate.Get().GetBitRate() < disc->GetRate(),
-                    "Laxity: the device sends " << rate.Get().GetBitRate()
-                                                << " bit/s, less than the plan's link of "
-                                                << disc->GetRate()
-                                                << " bit/s: packets would wait in the device");
+    SetOverheadOf(device, disc);
+    CheckRate(device, disc);
     for (const auto& factory : m_filters)
     {
         disc->AddPacketFilter(factory.Create<PacketFilter>());
@@ -73,8 +86,9 @@ LaxityHelper::Install(Ptr<NetDevice> device) const
     }
     if (disc->GetNPacketFilters() == 0)
     {
-        disc->AddPacketFilter(
-            CreateObjectWithAttributes<LaxityMatchFilter>("Plan", StringValue(m_plan)));
+        StringValue plan;
+        disc->GetAttribute("Plan", plan);
+        disc->AddPacketFilter(CreateObjectWithAttributes<LaxityMatchFilter>("Plan", plan));
     }
     auto layer = device->GetNode()->GetObject<TrafficControlLayer>();
     NS_ABORT_MSG_IF(!layer, "Laxity: the node has no traffic control: install the Internet stack");

@@ -7,7 +7,6 @@
 #include "ns3/object-factory.h"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,7 +55,9 @@ class LaxityHelper
     void SetFrameOverhead(uint32_t bytes);
 
     /**
-     * Installs a queue disc on a device, which must not be slower than the plan's link.
+     * Installs a queue disc on a device, which must not be slower than the plan's link unless Pace
+     * is false. The program ends if its attribute DataRate says that it is; the rate of a device
+     * without this attribute is not known.
      * \param device The device.
      * \return The queue disc.
      */
@@ -70,16 +71,22 @@ class LaxityHelper
 
   private:
     /**
-     * \param device A device.
-     * \return What it adds to a packet, in bytes.
+     * Tells a queue disc what its device adds to a packet, unless that is set.
+     * \param device The device.
+     * \param disc The queue disc.
      */
-    uint32_t OverheadOf(Ptr<NetDevice> device) const;
+    void SetOverheadOf(Ptr<NetDevice> device, Ptr<LaxityQueueDisc> disc) const;
+    /**
+     * Ends the program if packets of a queue disc would wait in its device.
+     * \param device The device.
+     * \param disc The queue disc.
+     */
+    static void CheckRate(Ptr<NetDevice> device, Ptr<LaxityQueueDisc> disc);
 
-    std::string m_plan;                           //!< The plan
     ObjectFactory m_factory;                      //!< Makes queue discs
     std::vector<ObjectFactory> m_filters;         //!< Make filters
     std::map<uint8_t, std::string> m_priorities; //!< Classes by priority
-    std::optional<uint32_t> m_overhead;          //!< What devices add
+    bool m_hasOverhead{false};                   //!< Whether FrameOverhead is set
 };
 
 template <typename... Args>

@@ -23,9 +23,9 @@ namespace
 /// As much of a packet as a `match` looks at, IPv6 extension headers included.
 using Head = std::array<uint8_t, 256>;
 
-/// The beginning of a packet of IP; of no length for others.
+/// Copies the beginning of a packet of IP; returns its length, which is 0 for other packets.
 uint32_t
-Begin(Ptr<const QueueDiscItem> item, Head& head)
+CopyHead(Ptr<const QueueDiscItem> item, Head& head)
 {
     Ptr<Packet> packet;
     if (auto four = DynamicCast<const Ipv4QueueDiscItem>(item))
@@ -76,7 +76,7 @@ LaxityMatchFilter::DoClassify(Ptr<QueueDiscItem> item) const
             m_classifier = std::make_unique<laxity::Classifier>(ReadLaxityPlan(m_plan));
         }
         Head head;
-        const auto found = m_classifier->classify(head.data(), Begin(item, head));
+        const auto found = m_classifier->classify(head.data(), CopyHead(item, head));
         return found ? static_cast<int32_t>(*found) : PF_NO_MATCH;
     });
 }

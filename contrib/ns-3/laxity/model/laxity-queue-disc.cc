@@ -120,6 +120,9 @@ bool
 LaxityQueueDisc::CheckConfig()
 {
     NS_LOG_FUNCTION(this);
+    // A coarser time would be before the one that was asked for, again and again.
+    NS_ABORT_MSG_IF(Time::GetResolution() < Time::NS,
+                    "Laxity: the resolution of Time is coarser than 1 ns: set Time::NS, PS or FS");
     if (GetNQueueDiscClasses() > 0)
     {
         NS_LOG_ERROR("LaxityQueueDisc has no child queue discs: its classes are those of the plan");

@@ -1,7 +1,7 @@
 // MIT OR Apache-2.0
 /*
  * Repeats arrivals over a point-to-point link behind a LaxityQueueDisc:
- * laxity-replay PLAN SCHEDULER SEED DEVICE-RATE [false, without Pace] < arrivals.
+ * laxity-replay PLAN SCHEDULER SEED DEVICE-RATE [false, without Pace | us, its Time] < arrivals.
  *
  * A line of arrivals is `time class flow length ecn`. What is written is `drop NUMBER REASON` and
  * `send NUMBER at TIME phy TIME until TIME ecn BITS`: when the queue disc chose it, when the device
@@ -107,15 +107,20 @@ main(int count, char** arguments)
 {
     if (count < 5)
     {
-        std::cerr << "laxity-replay PLAN SCHEDULER SEED DEVICE-RATE [false] < arrivals\n";
+        std::cerr << "laxity-replay PLAN SCHEDULER SEED DEVICE-RATE [false | us] < arrivals\n";
         return 2;
+    }
+    const std::string last = arguments[count - 1];
+    if (last == "us")
+    {
+        Time::SetResolution(Time::US);
     }
     auto disc = CreateObjectWithAttributes<LaxityQueueDisc>(
         "Plan", StringValue(arguments[1]),
         "Scheduler", StringValue(arguments[2]),
         "Seed", StringValue(arguments[3]),
         "FrameOverhead", UintegerValue(HEADER),
-        "Pace", BooleanValue(count == 5));
+        "Pace", BooleanValue(last != "false"));
     disc->TraceConnectWithoutContext("Dispatch", MakeCallback(&Dispatched));
     disc->TraceConnectWithoutContext("DropBeforeEnqueue", MakeCallback(&Dropped));
     disc->TraceConnectWithoutContext("DropAfterDequeue", MakeCallback(&Dropped));

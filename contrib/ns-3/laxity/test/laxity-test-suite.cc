@@ -276,6 +276,43 @@ class LaxityUnpacedTestCase : public TestCase
     }
 };
 
+/// Attributes that are set count, whatever the helper knows by itself.
+class LaxityHelperTestCase : public TestCase
+{
+  public:
+    LaxityHelperTestCase()
+        : TestCase("The helper keeps to the attributes that are set")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        LaxityHelper helper(TWO);
+        helper.Set("Plan",
+                   StringValue("version = 1\nlink.rate = '8mbit'\nscheduler.kind = 'fifo'\n"
+                               "[class.first]\nmatch = 'udp dport 4001'\n"
+                               "[class.other]\nmatch = 'udp dport 4000'\n"));
+        helper.Set("FrameOverhead", UintegerValue(52));
+        {
+            Link link(helper);
+            link.Send({4000, 1000});
+            link.Send({4000, 1000});
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(link.begun.size(), 2, "both are sent");
+            NS_TEST_EXPECT_MSG_EQ(link.SentOf("other"), 2, "by the match of the plan that is set");
+            NS_TEST_EXPECT_MSG_EQ(link.begun[1], MicroSeconds(1050), "50 bytes more than PPP has");
+        }
+        LaxityHelper faster("version = 1\nlink.rate = '20gbit'\nscheduler.kind = 'fifo'\n"
+                            "[class.all]\nmatch = 'any'\n");
+        faster.Set("Pace", BooleanValue(false));
+        Link link(faster);
+        link.Send({4000, 1000});
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(link.begun.size(), 1, "a device may be slower without Pace");
+    }
+};
+
 /// The suite.
 class LaxityTestSuite : public TestSuite
 {
@@ -289,6 +326,7 @@ class LaxityTestSuite : public TestSuite
         AddTestCase(new LaxityQueuesTestCase, TestCase::QUICK);
         AddTestCase(new LaxityHostsTestCase, TestCase::QUICK);
         AddTestCase(new LaxityUnpacedTestCase, TestCase::QUICK);
+        AddTestCase(new LaxityHelperTestCase, TestCase::QUICK);
     }
 };
 

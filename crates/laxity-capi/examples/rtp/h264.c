@@ -6,14 +6,14 @@
 
 enum { SLICE = 1, IDR_SLICE = 5, SEI = 6, DELIMITER = 9, FU_A = 28 };
 
-/* Behind the next start code; `length` if there is none. */
+/* Behind the next start code; more than `length` if there is none. */
 static size_t after_start_code(const unsigned char *bytes, size_t length, size_t at) {
     for (; at + 3 <= length; at++) {
         if (bytes[at] == 0 && bytes[at + 1] == 0 && bytes[at + 2] == 1) {
             return at + 3;
         }
     }
-    return length;
+    return length + 1;
 }
 
 /* Cuts a NAL unit into payloads. */
@@ -44,7 +44,7 @@ struct media h264_read(const char *path, uint32_t frames_per_second) {
     int has_slice = 0;
     while (from < length) {
         size_t next = after_start_code(bytes, length, from);
-        size_t end = next < length ? next - 3 : length;
+        size_t end = next <= length ? next - 3 : length;
         const unsigned char *unit = bytes + from;
         unsigned type = unit[0] & 31;
         int is_slice = type >= SLICE && type <= IDR_SLICE;

@@ -1,6 +1,5 @@
 //! 500 streams of audio by the server in C, over a sink that carries 85 % of them: first in, first
-//! out, beside DWCS, counted by the receivers in C. It takes Linux, `ffmpeg` and
-//! `cc`.
+//! out, beside DWCS, counted by the receivers in C. It takes Linux, `ffmpeg` and `cc`.
 
 mod stage;
 

@@ -63,6 +63,9 @@ static void raise_limit(void) {
 static struct stream *streams_open(uint64_t port, uint64_t receivers, int epoll) {
     struct stream *streams = calloc(KINDS * receivers, sizeof *streams);
     uint64_t index;
+    if (streams == NULL) {
+        fail("--receivers", "there is no memory for so many");
+    }
     for (index = 0; index < KINDS * receivers; index++) {
         struct stream *stream = &streams[index];
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = stream};
@@ -164,9 +167,12 @@ int main(int argument_count, char **arguments) {
     if (port + PORTS_EACH * receivers > 65536) {
         fail("--port", "there are not enough ports from it on: each receiver takes 4");
     }
+    /* A file is refused: it cannot be waited for. */
+    if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, STDIN_FILENO, &input) != 0) {
+        fail("input", "it cannot be waited for: a pipe or a terminal can be");
+    }
     raise_limit();
     streams = streams_open(port, receivers, epoll);
-    epoll_ctl(epoll, EPOLL_CTL_ADD, STDIN_FILENO, &input);
     puts("ready");
     fflush(stdout);
     while (!is_over) {

@@ -140,7 +140,7 @@ static void plan_all(struct server *server, uint64_t length, uint64_t spread, ui
         }
         server->schedule.count = 0;
         for (receiver = 0; receiver < server->receivers; receiver++) {
-            uint64_t begin = (random >> 33) % (spread + 1);
+            uint64_t begin = (random >> 16) % (spread + 1);
             int kind;
             /* Knuth's generator (The Art of Computer Programming 2, 3.3.4). */
             random = random * 6364136223846793005u + 1442695040888963407u;

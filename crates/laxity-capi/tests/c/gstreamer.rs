@@ -149,6 +149,38 @@ fn elements_share_a_link_under_a_plan() {
     assert!(ahead > Duration::from_millis(500), "audio has ended {ahead:?} before video");
 }
 
+/// A pipeline is interrupted while it waits at its end for a link that takes minutes.
+#[test]
+fn what_waits_is_dropped_when_a_pipeline_is_stopped() {
+    let Some(plugin) = Plugin::build() else { return };
+    let plan = plugin.folder.path().join("plan.toml");
+    // What waits is held back by its class, whatever the rate of the link.
+    std::fs::write(
+        &plan,
+        "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'hfsc'\n\
+         [class.slow]\nlink-share = '16kbit'\nupper-limit = '16kbit'\n",
+    )
+    .unwrap();
+    for link in ["rate=16000".to_string(), format!("plan={} class=slow", plan.display())] {
+        let (socket, port) = receiver();
+        let pipeline = format!(
+            "audiotestsrc num-buffers=1000 ! opusenc ! rtpopuspay ! \
+             laxitysink sync=false port={port} {link}"
+        );
+        let mut launch = plugin.command("gst-launch-1.0");
+        let mut launch = launch.arg("-q").args(pipeline.split_whitespace()).spawn().unwrap();
+        let received = receive(&socket, || {
+            std::thread::sleep(Duration::from_secs(2));
+            assert!(launch.try_wait().unwrap().is_none(), "it waits for the link");
+            succeed(Command::new("kill").args(["-INT", &launch.id().to_string()]), "");
+            let begin = Instant::now();
+            launch.wait().unwrap();
+            assert!(begin.elapsed() < Duration::from_secs(5), "{link}: {:?}", begin.elapsed());
+        });
+        assert!((1..100).contains(&received.len()), "{link}: {} packets", received.len());
+    }
+}
+
 #[test]
 fn what_cannot_be_sent_is_said() {
     let Some(plugin) = Plugin::build() else { return };
@@ -161,6 +193,12 @@ fn what_cannot_be_sent_is_said() {
     assert!(missing.contains("/nowhere.toml"), "{missing}");
     let class = plugin.complaint(&format!("{source} plan={plan} class=b"));
     assert!(class.contains("class \"b\" is not in"), "{class}");
+    let class = plugin.complaint(&format!("{source} class=a"));
+    assert!(class.contains("class \"a\" is of no plan"), "{class}");
+    for terms in ["deadline=1000000", "expiry=1000000"] {
+        let terms = plugin.complaint(&format!("{source} plan={plan} class=a {terms}"));
+        assert!(terms.contains("have no effect under a plan"), "{terms}");
+    }
     let host = plugin.complaint(&format!("{source} host=no.such.host.invalid"));
     assert!(host.contains("host \"no.such.host.invalid\""), "{host}");
     let other = plugin.complaint(&format!("{source} link=l rate=1000 {source} link=l rate=2000"));

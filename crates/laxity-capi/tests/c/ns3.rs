@@ -145,7 +145,7 @@ fn the_suite_of_the_module_passes() {
     let mut suite = module.program("test/laxity-test-suite");
     let output = succeed(suite.args(["--suite=laxity", "--verbose"]), "");
     assert!(output.starts_with("PASS laxity"), "{output}");
-    assert_eq!(output.matches("\n  PASS ").count(), 6, "{output}");
+    assert_eq!(output.matches("\n  PASS ").count(), 7, "{output}");
 }
 
 #[test]
@@ -195,6 +195,8 @@ fn what_makes_no_sense_ends_the_program_with_the_place() {
     let plan = std::fs::read_to_string(source().join("examples/uplink.toml")).unwrap();
     let message = refused(&plan, "test/laxity-replay", &[at, "edff", "1", "1Gbps"]);
     assert!(message.contains("edff"), "{message}");
+    let message = refused(&plan, "test/laxity-replay", &[at, "", "1", "1Gbps", "us"]);
+    assert!(message.contains("the resolution of Time is coarser than 1 ns"), "{message}");
     let fast = plan.replace("10mbit", "20mbit");
     let message = refused(&fast, "examples/laxity-first", &[&format!("--plan={at}")]);
     assert!(message.contains("less than the plan's link of 20000000 bit/s"), "{message}");

@@ -151,6 +151,9 @@ fn what_is_sent_is_what_is_in_the_file_in_the_form_of_the_rfc() {
     let folder = tempfile::tempdir().unwrap();
     let stage = stage(folder.path());
     record_video(&stage);
+    let recorded = std::fs::read(stage.path("video.h264")).unwrap();
+    // A start code at the end of a file has no unit.
+    std::fs::write(stage.path("video.h264"), [&recorded[..], &[0, 0, 1]].concat()).unwrap();
     let port = first_port();
     let receiver = UdpSocket::bind(("127.0.0.1", port + 2)).unwrap();
     receiver.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
@@ -184,7 +187,7 @@ fn what_is_sent_is_what_is_in_the_file_in_the_form_of_the_rfc() {
         }
     });
     assert_eq!(pictures, 90);
-    let units = units_of_file(&std::fs::read(stage.path("video.h264")).unwrap());
+    let units = units_of_file(&recorded);
     assert!(units.iter().any(|unit| unit.len() > 1200), "none was cut");
     assert!(reassembled(&payloads) == units);
 }
@@ -245,5 +248,11 @@ fn what_is_no_media_is_refused_with_the_place() {
     assert!(refused("short.opus", b"Ogg").contains("short.opus: a page is cut off"));
     assert!(refused("text.h264", b"no video").contains("text.h264: it has no picture"));
     assert!(stage.serve(&["--port"]).unwrap_err().to_string().contains("the options are"));
+    let mut receivers = Command::new(stage.path("rtp_receivers"));
+    let file = std::fs::File::open(stage.path("text.h264")).unwrap();
+    let output = receivers.args(["--port", "11000"]).stdin(file).output().unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("input: it cannot be waited for"), "{said}");
     assert!(stage.serve(&["--audio", "x"]).unwrap_err().to_string().contains("cannot be opened"));
 }
