@@ -67,7 +67,8 @@ enum Command {
     /// hour, and needs llvm-profdata (rustup component add llvm-tools), and root or user
     /// namespaces.
     Guided,
-    /// The packages for Debian, of the command and of the library, into target/debian. Needs cargo-deb, and what `guided` needs.
+    /// The packages for Debian, of the command and of the library, into target/debian. Needs
+    /// cargo-deb, and what `guided` needs.
     Deb,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
     Fuzz(Fuzz),

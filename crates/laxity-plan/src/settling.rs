@@ -24,7 +24,7 @@ impl Plan {
     /// bounds count.
     ///
     /// In a network it is felt until its last packet has left the last link, and as long as on a
-    /// link from then on; under time-driven priority until its last packet has come to its receiver.
+    /// link from then on; under time-driven priority until the receiver has its last packet.
     pub fn settling_time(&self) -> Option<Nanos> {
         match self.network_plan() {
             Some(on) => on.settling_time(),
