@@ -99,8 +99,11 @@ mod tests {
     fn every_target_has_seeds() {
         let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
         let files = std::fs::read_dir(fuzz.join("fuzz_targets")).unwrap();
-        let stem = |file: std::fs::DirEntry| file.path().file_stem().unwrap().display().to_string();
-        let mut written: Vec<String> = files.map(|file| stem(file.unwrap())).collect();
+        let paths = files.map(|file| file.unwrap().path());
+        // A folder has the parts of a target.
+        let sources = paths.filter(|path| path.extension().is_some_and(|end| end == "rs"));
+        let stem = |path: std::path::PathBuf| path.file_stem().unwrap().display().to_string();
+        let mut written: Vec<String> = sources.map(stem).collect();
         written.sort();
         let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
         let named = manifest

@@ -84,9 +84,9 @@ impl Program {
                 let mut valgrind = Command::new("valgrind");
                 // Rust keeps the handle of a thread by a pointer into it: "possibly lost".
                 valgrind.args(["-q", "--error-exitcode=9", "--leak-check=full"]);
-                valgrind
-                    .args(["--errors-for-leak-kinds=definite", "--fair-sched=yes"])
-                    .arg(program);
+                valgrind.args(["--errors-for-leak-kinds=definite", "--fair-sched=yes"]);
+                let known = root().join("tests/c/valgrind.supp");
+                valgrind.arg(format!("--suppressions={}", known.display())).arg(program);
                 valgrind
             }
             Tools::Sanitizers | Tools::Shared => Command::new(program),

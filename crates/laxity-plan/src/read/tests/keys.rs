@@ -5,7 +5,7 @@ use crate::discipline::Kind;
 use crate::error::PlanError;
 
 /// Every key that not all disciplines know, with a value, and what else it needs of its class.
-const KEYS: [(&str, &str, &str); 10] = [
+const KEYS: [(&str, &str, &str); 11] = [
     ("parent", "'above'", ""),
     ("weight", "2", ""),
     ("curve", "'1mbit'", ""),
@@ -15,6 +15,7 @@ const KEYS: [(&str, &str, &str); 10] = [
     ("level", "0", ""),
     ("dscp", "'ef'", ""),
     ("gap", "'20ms'", ""),
+    ("frame-at", "{}", "gap = '20ms'\n"),
     ("late", "'drop'", "deadline = '20ms'\narrival = { bucket = '3kB', rate = '1mbit' }\n"),
 ];
 
