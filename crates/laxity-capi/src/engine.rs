@@ -4,7 +4,7 @@ mod event;
 mod outlet;
 mod settings;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::thread;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use crate::entry::{Handle, enter_shared, free, held, make, shared};
 use crate::error::{Failure, lx_error};
 use crate::plan::lx_plan;
 use crate::pointer::Out;
+use crate::producer::none_left;
 use crate::replaceable::{Built, Replaceable};
 use crate::sized::{SizedOut, read};
 use crate::status::lx_status::{self, *};
@@ -25,7 +26,7 @@ pub use settings::{lx_engine_settings, lx_statistics};
 
 pub(crate) use event::Place;
 pub(crate) use outlet::Inlet;
-pub(crate) use settings::pace;
+pub(crate) use settings::{pace, waiting_events};
 
 /// A scheduler on a thread of its own, with a clock that counts from its start. Producers hand
 /// packets to it, each on any thread; the caller receives what it sends and drops.
@@ -245,11 +246,7 @@ pub unsafe extern "C" fn lx_engine_shutdown(
         // SAFETY: the caller gives NULL or a struct of its size.
         let out = unsafe { SizedOut::optional(statistics) }?;
         let mut received = engine.received()?;
-        let producers = engine.producers.load(Ordering::Acquire);
-        if producers > 0 {
-            let message = format!("producers are to be freed first: there are {producers}");
-            return Err(Failure::new(LX_ERR_BUSY, message));
-        }
+        none_left(&engine.producers)?;
         let Some(running) = received.running.take() else {
             return Err(Failure::new(LX_ERR_STOPPED, "the engine was shut down before"));
         };

@@ -35,6 +35,17 @@ impl Counted {
     }
 }
 
+/// Refuses to end what has producers.
+pub(crate) fn none_left(producers: &AtomicUsize) -> Result<(), Failure> {
+    match producers.load(Ordering::Acquire) {
+        0 => Ok(()),
+        count => {
+            let message = format!("producers are to be freed first: there are {count}");
+            Err(Failure::new(LX_ERR_BUSY, message))
+        }
+    }
+}
+
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);

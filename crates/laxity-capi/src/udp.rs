@@ -5,7 +5,7 @@ mod outgoing;
 mod producer;
 mod settings;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
@@ -19,6 +19,7 @@ use crate::entry::{Handle, enter_shared, free, held, make, shared};
 use crate::error::{Failure, lx_error};
 use crate::plan::lx_plan;
 use crate::pointer::Out;
+use crate::producer::none_left;
 use crate::replaceable::{Built, Replaceable};
 use crate::sized::{SizedOut, read};
 use crate::status::lx_status::{self, *};
@@ -91,11 +92,7 @@ impl Sender {
 
     /// Waits until everything has left.
     fn shut_down(&self) -> Result<(), Failure> {
-        let producers = self.producers.load(Ordering::Acquire);
-        if producers > 0 {
-            let message = format!("producers are to be freed first: there are {producers}");
-            return Err(Failure::new(LX_ERR_BUSY, message));
-        }
+        none_left(&self.producers)?;
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(running) = running else {
             return Err(Failure::new(LX_ERR_STOPPED, "the UDP sink was shut down before"));

@@ -71,13 +71,18 @@ impl lx_engine_settings {
             burst: if self.burst == 0 { default.burst } else { self.burst },
             ..default
         };
-        let events = or(self.events, default.backlog);
-        if events > Settings::MOST {
-            let message = format!("{events} events cannot wait: at most {}", Settings::MOST);
-            return Err(Failure::new(LX_ERR_ARGUMENT, message));
-        }
-        Ok((settings, events))
+        let events = if self.events == 0 { default.backlog as u64 } else { self.events };
+        Ok((settings, waiting_events(events)?))
     }
+}
+
+/// How many events wait to be received, if they are not too many.
+pub(crate) fn waiting_events(events: u64) -> Result<usize, Failure> {
+    let count = usize::try_from(events).ok().filter(|count| *count <= Settings::MOST);
+    count.ok_or_else(|| {
+        let message = format!("{events} events cannot wait: at most {}", Settings::MOST);
+        Failure::new(LX_ERR_ARGUMENT, message)
+    })
 }
 
 /// The pace of a link of a rate; 0 for none.

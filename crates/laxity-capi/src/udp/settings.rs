@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 use laxity_engine::{Pace, Settings, Spacing, Statistics};
 use laxity_udp::{Loss, TransmitTime, UdpSettings, UdpStatistics};
 
-use crate::engine::pace;
+use crate::engine::{pace, waiting_events};
 use crate::error::Failure;
 use crate::sized::sized;
 use crate::status::lx_status::*;
@@ -198,11 +198,7 @@ impl lx_udp_settings {
 
     /// How many events wait to be received.
     pub(super) fn events(&self) -> Result<usize, Failure> {
-        if self.events > Settings::MOST as u64 {
-            let message = format!("{} events cannot wait: at most {}", self.events, Settings::MOST);
-            return Err(Failure::new(LX_ERR_ARGUMENT, message));
-        }
-        Ok(self.events as usize)
+        waiting_events(self.events)
     }
 
     /// The sockets, or one that is opened.

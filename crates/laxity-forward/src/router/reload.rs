@@ -197,9 +197,8 @@ pub fn agree_beside_classes(on: &Plan, other: &Plan) -> Result<(), Differs> {
     let (before, next) = (before.demand(), next.demand());
     for [class, with] in Renumbering::new(on, other).stay() {
         let given = |demand: &Demand, class: ClassId| -> Option<Vec<(Flow, Reservation)>> {
-            let stretches = &demand.stretches[demand.stretches_of(class)];
-            let given = stretches.iter();
-            given.map(|stretch| Some((stretch.flow.clone(), stretch.chosen.clone()?))).collect()
+            let stretches = demand.stretches[demand.stretches_of(class)].iter();
+            stretches.map(|one| Some((one.flow.clone(), one.chosen.clone()?))).collect()
         };
         let given = [given(&before, class), given(&next, with)];
         let is_same = given[0].is_some() && given[0] == given[1];
