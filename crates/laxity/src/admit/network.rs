@@ -146,7 +146,7 @@ impl Method {
     ) -> Option<Nanos> {
         match self {
             Method::Hops => Some(total_delay(&tandem.servers)),
-            Method::Once => tandem.cut(once::delay),
+            Method::Once => tandem.cut(|servers| once::delay(tandem, servers)),
             Method::Sfa => ludb::delay(fifo?, Cuts::Everywhere, solver),
             Method::Ludb => ludb::least(fifo?, solver),
             Method::Plp => plp::delay(fifo?, known, solver),
@@ -190,13 +190,12 @@ impl Tandem {
 
     /// The least sum of a method's bounds over the parts of the path, over all ways to cut it. A
     /// part of one server takes its [`Server::delay`].
-    fn cut(&self, method: impl Fn(&Tandem) -> Option<Nanos>) -> Option<Nanos> {
+    fn cut(&self, method: impl Fn(Range<usize>) -> Option<Nanos>) -> Option<Nanos> {
         // The least up to each server, from that up to those before.
         let mut least = vec![Nanos::ZERO];
         for end in 1..=self.servers.len() {
             let alone = least[end - 1].saturating_add(self.servers[end - 1].delay);
-            let from =
-                |start: usize| Some(least[start].saturating_add(method(&self.part(start..end))?));
+            let from = |start: usize| Some(least[start].saturating_add(method(start..end)?));
             least.push((0..end - 1).filter_map(from).fold(alone, Nanos::min));
         }
         least.pop()

@@ -17,9 +17,10 @@ use alloc::vec::Vec;
 use num_traits::Zero;
 
 use super::{Flow, Group, Order, Tandem, total_delay};
-use crate::admit::arrival_curve;
-use crate::admit::path::{ROUNDING, concave, lowered};
+use crate::admit::lines;
+use crate::admit::path::{ROUNDING, lowered, undominated};
 use crate::curve::{Curve, Exact, Piece, exact_nanos};
+use crate::police::TokenBucket;
 use crate::units::Nanos;
 
 /// The service curve of the rest.
@@ -118,7 +119,7 @@ impl Tandem {
         }
         let flow = |(class, part): (usize, &Vec<usize>)| {
             let path = self.flows[part[0]].path.clone();
-            let comes = |server: usize| concave(&self.comes(part, server));
+            let comes = |server: usize| self.comes(part, server);
             let packet = part.iter().map(|flow| self.flows[*flow].packet).max();
             let arrivals = path.clone().map(comes).collect();
             Flow { class, path, arrivals, packet: packet.unwrap_or_default() }
@@ -151,30 +152,31 @@ impl Tandem {
     }
 
     /// The joint arrival curve of some flows at a server.
-    pub(super) fn comes(&self, flows: &[usize], server: usize) -> Curve {
+    pub(super) fn comes(&self, flows: &[usize], server: usize) -> Vec<TokenBucket> {
         let mut rest = flows.to_vec();
         let mut parts = Vec::new();
         for group in self.groups.iter().filter(|group| group.server == server) {
             let (inside, outside): (Vec<usize>, Vec<usize>) =
                 rest.iter().partition(|flow| group.flows.binary_search(flow).is_ok());
             if !inside.is_empty() {
-                parts.push(
-                    arrival_curve(&group.arrival).minimum(&self.arrives_by_class(&inside, server)),
-                );
+                let mut joint = self.arrives_by_class(&inside, server);
+                joint.extend(&group.arrival);
+                parts.push(joint);
                 rest = outside;
             }
         }
         parts.push(self.arrives_by_class(&rest, server));
-        self.arrives_by_class(flows, server).minimum(&Curve::sum(&parts))
+        let mut joint = self.arrives_by_class(flows, server);
+        joint.extend(lines::sum(parts.iter().map(Vec::as_slice)));
+        undominated(joint)
     }
 
     /// The arrival curve of some flows at a server, from the curves of their classes alone.
-    fn arrives_by_class(&self, flows: &[usize], server: usize) -> Curve {
+    fn arrives_by_class(&self, flows: &[usize], server: usize) -> Vec<TokenBucket> {
         let mut classes: Vec<_> = flows.iter().map(|flow| &self.flows[*flow]).collect();
         classes.sort_by_key(|flow| flow.class);
         classes.dedup_by_key(|flow| flow.class);
-        let arrival = |flow: &&Flow| arrival_curve(&flow.arrivals[server - flow.path.start]);
-        Curve::sum(classes.iter().map(arrival))
+        lines::sum(classes.iter().map(|flow| &flow.arrivals[server - flow.path.start][..]))
     }
 }
 

@@ -36,6 +36,7 @@ use num_traits::ToPrimitive;
 use super::Tandem;
 use super::fifo::{Fifo, Stages, long_run, residual};
 use super::programme::{Programme, Row, Solver};
+use crate::admit::arrival_curve;
 use crate::curve::{Curve, Exact, ceil_nanos, exact_nanos};
 use crate::units::Nanos;
 
@@ -102,13 +103,13 @@ impl NestedTandem {
         let serves: Option<Vec<_>> = servers.clone().map(|server| tandem.serves(server)).collect();
         let mut cross = nested_paths(tandem, cuts);
         let whole = cross.iter().position(|(path, _)| *path == servers)?;
-        let arrival = tandem.comes(&cross.swap_remove(whole).1, 0);
+        let arrival = arrival_curve(&tandem.comes(&cross.swap_remove(whole).1, 0));
         // Those that begin first come first, and of these the longest, which hold the others.
         cross.sort_by_key(|(path, _)| (path.start, usize::MAX - path.end));
         let mut cross = cross.into_iter().peekable();
         let mut next_inside = |within: &Range<usize>| {
             let (path, flows) = cross.next_if(|(path, _)| path.end <= within.end)?;
-            let comes = tandem.comes(&flows, path.start);
+            let comes = arrival_curve(&tandem.comes(&flows, path.start));
             Some((path, comes))
         };
         let whole = inside(servers, &mut next_inside);

@@ -98,7 +98,7 @@ impl<'a> Dates<'a> {
             let here: Vec<usize> = (0..tandem.flows.len())
                 .filter(|of| tandem.flows[*of].path.contains(&server))
                 .collect();
-            let busy = longest_busy(&tandem.comes(&here, server), &serves[server])?;
+            let busy = longest_busy(&arrival_curve(&tandem.comes(&here, server)), &serves[server])?;
             oldest[server] = later.iter().map(|age| age + &takes).collect();
             let earliest = later.last()? + busy;
             // Dates are in order.
