@@ -48,10 +48,18 @@ impl DuplicateAcks {
             self.timed.get_or_insert((number, now));
             common.window.sent(now);
         }
-        if common.expiry.is_none() {
+        if common.expiry.is_none() || (again && self.outlasts_the_timer(common)) {
             common.restart_timer(now);
         }
         Some((number, again))
+    }
+
+    /// Whether retransmissions restart the timer (RFC 6675 section 6): acknowledgements keep a long
+    /// recovery going for a round trip before the first one is for new segments, and that round
+    /// trip may be the first one over a full queue.
+    fn outlasts_the_timer(&self, common: &Common) -> bool {
+        let recovering = matches!(self.phase, Phase::Recovery { .. });
+        recovering && selective(common) && !common.config.precedes_rfc_6675()
     }
 
     /// The first segment that is not acknowledged.
@@ -79,7 +87,7 @@ impl DuplicateAcks {
     /// The retransmission timer expires (RFC 6298, rules 5.4 to 5.6).
     pub(super) fn on_timer(&mut self, common: &mut Common, now: Nanos) {
         common.timed_out(self.board.first(), self.board.next());
-        self.board.give_up();
+        self.board.give_up(common.config.precedes_rfc_6675());
         self.phase = Phase::Lost;
         self.recover = self.board.next();
         self.duplicates = 0;
