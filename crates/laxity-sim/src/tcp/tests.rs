@@ -8,4 +8,5 @@ mod pipe;
 mod rack;
 mod rfc6675;
 mod speed;
+mod timeouts;
 mod traces;

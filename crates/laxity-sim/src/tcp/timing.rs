@@ -221,7 +221,7 @@ mod tests {
             "rules 5.5 and 2.5"
         );
         timeout.measured(timing, ms(900), ms(1_000));
-        assert_eq!(timeout.current(timing), ms(250), "section 5, last paragraph: 100 + 4 * 37.5");
+        assert_eq!(timeout.current(timing), ms(300), "section 5, last paragraph: 100 + 200 anew");
     }
 
     #[test]
