@@ -89,8 +89,8 @@ impl Config {
     }
 
     /// Whether the sender is older than RFC 6675 and takes none of its liberties: SACK information
-    /// that outlives a timeout (section 5.1) and a timer that starts anew with every retransmission
-    /// of a recovery (section 6). Coarse timers are of that time.
+    /// that outlives a timeout (section 5.1) and a timer that starts anew with retransmissions of a
+    /// recovery (section 6). Coarse timers are of that time.
     pub(super) fn precedes_rfc_6675(&self) -> bool {
         matches!(self.timing, Timing::Ticks { .. })
     }

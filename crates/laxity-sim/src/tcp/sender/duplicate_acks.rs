@@ -48,18 +48,21 @@ impl DuplicateAcks {
             self.timed.get_or_insert((number, now));
             common.window.sent(now);
         }
-        if common.expiry.is_none() || (again && self.outlasts_the_timer(common)) {
+        if common.expiry.is_none() || (again && self.restarts_timer(common, number)) {
             common.restart_timer(now);
         }
         Some((number, again))
     }
 
-    /// Whether retransmissions restart the timer (RFC 6675 section 6): acknowledgements keep a long
-    /// recovery going for a round trip before the first one is for new segments, and that round
-    /// trip may be the first one over a full queue.
-    fn outlasts_the_timer(&self, common: &Common) -> bool {
-        let recovering = matches!(self.phase, Phase::Recovery { .. });
-        recovering && selective(common) && !common.config.precedes_rfc_6675()
+    /// Whether a retransmission restarts the timer (RFC 6675 section 6), since acknowledgements
+    /// keep a recovery going for longer than the timer runs. It does for what was outstanding when
+    /// the recovery began, each once. If it did for what is lost later, a recovery whose first
+    /// retransmission is lost would never end, and its window never shrink again.
+    fn restarts_timer(&self, common: &Common, number: u64) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+            && selective(common)
+            && number < self.recover
+            && !common.config.precedes_rfc_6675()
     }
 
     /// The first segment that is not acknowledged.

@@ -6,6 +6,7 @@ use laxity::units::Nanos;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+use super::pipe::Fate;
 use super::traces::{all, check, config, trace, without};
 use crate::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
 
@@ -66,8 +67,25 @@ fn reports_outlive_a_timeout_unless_the_sender_is_older() {
 /// room: 16 outstanding, 7 arrived, 2 lost and 1 sent again leave 8 at 210 ms and 7 at 211. The
 /// timer runs for 303 ms since then (RFC 6675 section 6; RFC 6298, rule 2.2).
 #[test]
-fn every_retransmission_of_a_recovery_restarts_the_timer() {
+fn retransmissions_of_a_recovery_restart_the_timer() {
     let trace = trace(config(Variant::SACK), without(&[(8, 0), (8, 1), (12, 0)]), all);
     let rows = &[(514, 100, 400, &[8][..], "211 + 101 + 4 * 50.5; the window was 8")];
     check(&trace, rows, &[(205, 8), (211, 12), (514, 8)]);
+}
+
+/// Segments 8, 18, 28, … are lost, 8 twice. Only 18 was outstanding, too, when 8 left again. It
+/// leaves again at 215 ms, when three above it have arrived, and the timer runs for 303 ms since
+/// then, though 28 and 38 are retransmitted later.
+#[test]
+fn a_recovery_that_meets_new_losses_still_ends() {
+    let fates = |number, before| match (number, before) {
+        (8, 0..2) => Fate::Lost,
+        (_, 0) if number % 10 == 8 => Fate::Lost,
+        _ => Fate::Arrives,
+    };
+    let trace = trace(Config { transfer: Some(60), ..config(Variant::SACK) }, fates, all);
+    assert!(trace.again.contains(&(215, 18)), "{:?}", trace.again);
+    let later = |&&(ms, number): &&(u64, u64)| number > 18 && (216..518).contains(&ms);
+    assert_eq!(trace.again.iter().filter(later).count(), 2, "{:?}", trace.again);
+    assert!(trace.again.contains(&(518, 8)), "{:?}", trace.again);
 }
