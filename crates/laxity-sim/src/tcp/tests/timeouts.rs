@@ -10,8 +10,8 @@ use super::pipe::Fate;
 use super::traces::{all, check, config, trace, without};
 use crate::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
 
-/// Timeouts of a transfer over a path that loses one segment in five, a hundred in flight at first, and segments that were sent
-/// again after the receiver had reported them.
+/// Timeouts of a transfer that begins with a hundred segments over a path that loses one in five,
+/// and segments that were sent again after the receiver had reported them.
 fn reported_and_sent_again(config: Config, seed: u64) -> (u64, u64) {
     let mut random = Pcg64::seed_from_u64(seed);
     let mut sender = Sender::new(Config { transfer: Some(1_000), initial_window: 100, ..config });
