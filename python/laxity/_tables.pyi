@@ -524,7 +524,7 @@ Source = TypedDict(
         "loss-detection": TcpRecovery,
         # `capture`: which frames take part, such as `udp`. Default all.
         "match": str,
-        # `tcp`: the shortest retransmission timeout, by RFC 6298. Default 200ms.
+        # `tcp`: how much longer than the smoothed round trip the retransmission timeout is at least. Default 200ms.
         "min-timeout": Time,
         # When it sends.
         "model": Required[ModelKind],

@@ -121,9 +121,9 @@ pub enum TcpSlowStart {
 /// How the retransmission timeout is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpTimer {
-    /// RFC 6298 with a shortest timeout: `min-timeout = "200ms"`, the default.
+    /// RFC 6298: `min-timeout = "200ms"`, the default.
     Fine {
-        /// The shortest timeout.
+        /// How much longer than the smoothed round trip the timeout is at least.
         min: Nanos,
     },
     /// The clock of 2001: `tick = "100ms"`.

@@ -119,7 +119,8 @@ table! {
         /// `tcp`: whether segments say ECT(1), by which L4S is known (RFC 9331), instead of ECT(0);
         /// `congestion = "dctcp"` only. Default false.
         pub l4s: Option<At<bool>>,
-        /// `tcp`: the shortest retransmission timeout, by RFC 6298. Default 200ms.
+        /// `tcp`: how much longer than the smoothed round trip the retransmission timeout is at
+        /// least. Default 200ms.
         pub min_timeout: Option<Quantity<Nanos>>,
         /// `tcp`: one tick of a coarse retransmission timer, in place of `min-timeout`.
         pub tick: Option<Quantity<Nanos>>,

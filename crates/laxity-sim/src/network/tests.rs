@@ -341,7 +341,11 @@ fn what_is_marked_is_not_dropped() {
             (summary.ends().classes[0].marked, at_hops.sum::<u64>())
         };
         let (on_the_way, at_hops) = marked(&marking);
-        assert!(on_the_way >= echoes && on_the_way == at_hops, "{on_the_way} {at_hops} {echoes}");
+        // Each of the two may hear after the warm-up of a mark from before.
+        assert!(
+            on_the_way + 2 >= echoes && on_the_way == at_hops,
+            "{on_the_way} {at_hops} {echoes}"
+        );
         let (dropped, echoes, used) = of(&dropping);
         assert!(dropped > 20 && echoes == 0 && used > 0.9, "{dropped} {echoes} {used}");
         assert_eq!(marked(&dropping), (0, 0));

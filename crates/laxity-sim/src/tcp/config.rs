@@ -88,6 +88,13 @@ impl Config {
         }
     }
 
+    /// Whether the sender is older than RFC 6675 and takes none of its liberties: SACK information
+    /// that outlives a timeout (section 5.1) and a timer that starts anew with retransmissions of a
+    /// recovery (section 6). Coarse timers are of that time.
+    pub(super) fn precedes_rfc_6675(&self) -> bool {
+        matches!(self.timing, Timing::Ticks { .. })
+    }
+
     /// A greedy sender of 2001, as simulations of that time have it: NewReno, an initial window of
     /// one segment, no limited transmit, a timer in ticks of 0.1 s.
     pub const fn classic(length: u32, receiver_window: u32) -> Self {
@@ -102,8 +109,8 @@ impl Config {
     }
 
     /// A greedy sender as common systems have it: CUBIC, an initial window of ten segments
-    /// (RFC 6928), limited transmit, a timer of at least 200 ms, no limit of the receiver's that
-    /// matters below 2^30 segments.
+    /// (RFC 6928), limited transmit, a timer of at least 200 ms beyond the round trip, no limit of
+    /// the receiver's that matters below 2^30 segments.
     pub const fn modern(length: u32) -> Self {
         Config {
             variant: Variant::CUBIC,

@@ -80,10 +80,14 @@ impl Scoreboard {
         self.retransmitted = 0;
     }
 
-    /// A timeout: everything outstanding is lost, and what the receiver said to have it may have
-    /// thrown away (RFC 2018 section 8).
-    pub(super) fn give_up(&mut self) {
-        self.sacked.clear();
+    /// A timeout: everything outstanding that has not arrived is lost. With `forgets`, nothing has
+    /// arrived, for the receiver may have thrown away what it said to have (RFC 2018 section 8).
+    /// Without, only a receiver that says to have the first segment, which it would have
+    /// acknowledged, has done so (RFC 6675 section 5.1).
+    pub(super) fn give_up(&mut self, forgets: bool) {
+        if forgets || self.sacked.around(self.first).is_some() {
+            self.sacked.clear();
+        }
         self.given_up_below = self.next;
         self.begin_recovery();
     }
@@ -246,9 +250,11 @@ mod tests {
                         board.begin_recovery();
                         naive.high_rxt = naive.first;
                     }
-                    _ if at < 10 => {
-                        board.give_up();
-                        naive.sacked.clear();
+                    _ if at < 20 => {
+                        board.give_up(at < 10);
+                        if at < 10 || naive.sacked.contains(&naive.first) {
+                            naive.sacked.clear();
+                        }
                         naive.given_up_below = naive.next;
                         naive.high_rxt = naive.first;
                     }

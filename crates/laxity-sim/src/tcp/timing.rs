@@ -8,12 +8,18 @@ use laxity::units::Nanos;
 /// spans a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// RFC 6298: SRTT + max(G, 4 RTTVAR), at first 1 s, at most 60 s, doubled at every expiry
+    /// RFC 6298: SRTT + max(G, 4 RTTVAR, min), at first 1 s, at most 60 s, doubled at every expiry
     /// until the next measurement.
+    ///
+    /// The minimum is for the term of the variance, as in Linux (`rto_min`) and FreeBSD
+    /// (`rexmit_slop`), not for the sum: where round trips change little, RTTVAR vanishes, and a
+    /// timeout of barely SRTT expires as soon as a queue grows. The sum is never below the minimum
+    /// either, as rule 2.4 asks.
     Rfc6298 {
         /// The clock granularity G.
         granularity: Nanos,
-        /// The shortest timeout: 1 s in the RFC, 200 ms in common systems.
+        /// How much longer than SRTT the timeout is at least: 200 ms in common systems. Rule 2.4
+        /// recommends timeouts of at least 1 s.
         min: Nanos,
     },
     /// The clock of 2001, after V. Jacobson, Congestion Avoidance and Control, 1988, appendix A:
@@ -133,7 +139,7 @@ impl Timeout {
         let smoothed = self.srtt8 / 8;
         match timing {
             Timing::Rfc6298 { granularity, min } => {
-                Nanos(smoothed).saturating_add(Nanos(self.var4).max(granularity)).max(min)
+                Nanos(smoothed).saturating_add(Nanos(self.var4).max(granularity).max(min))
             }
             Timing::Ticks { .. } => {
                 let ticks = (smoothed + self.var4).max(2);
@@ -180,12 +186,24 @@ mod tests {
         }
         let steady = after(exact, &[100; 60]);
         assert_eq!(steady.current(exact), ms(101), "rule 2.3: G where RTTVAR has vanished");
-        let floored = Timing::Rfc6298 { granularity: ms(1), min: ms(1_000) };
-        assert_eq!(
-            after(floored, &[100]).current(floored),
-            ms(1_000),
-            "rule 2.4: rounded up to 1 s"
-        );
+    }
+
+    /// Whatever the round trips were, the timeout is that of rules 2.2 and 2.3 with a variance of
+    /// at least the minimum. So it outlives a queue that delays the next one by the minimum, and
+    /// keeps rule 2.4: never below the minimum.
+    #[test]
+    fn the_minimum_is_beside_the_round_trip() {
+        let common = Timing::Rfc6298 { granularity: ms(1), min: ms(200) };
+        for (measurements, expected, why) in [
+            (&[100; 60][..], 300, "RTTVAR has vanished: 100 + 200, not max(101, 200)"),
+            (&[800; 60], 1_000, "longer than the minimum itself: 800 + 200, not 801"),
+            (&[40], 240, "4 * 20 is less than the minimum"),
+            (&[400], 1_200, "4 * 200 is more"),
+        ] {
+            assert_eq!(after(common, measurements).current(common), ms(expected), "{why}");
+        }
+        let cautious = Timing::Rfc6298 { granularity: ms(1), min: ms(1_000) };
+        assert_eq!(after(cautious, &[100]).current(cautious), ms(1_100), "rule 2.4: at least 1 s");
     }
 
     #[test]
@@ -203,7 +221,7 @@ mod tests {
             "rules 5.5 and 2.5"
         );
         timeout.measured(timing, ms(900), ms(1_000));
-        assert_eq!(timeout.current(timing), ms(250), "section 5, last paragraph: 100 + 4 * 37.5");
+        assert_eq!(timeout.current(timing), ms(300), "section 5, last paragraph: 100 + 200 anew");
     }
 
     #[test]

@@ -48,10 +48,21 @@ impl DuplicateAcks {
             self.timed.get_or_insert((number, now));
             common.window.sent(now);
         }
-        if common.expiry.is_none() {
+        if common.expiry.is_none() || (again && self.restarts_timer(common, number)) {
             common.restart_timer(now);
         }
         Some((number, again))
+    }
+
+    /// Whether a retransmission restarts the timer (RFC 6675 section 6), since acknowledgements
+    /// keep a recovery going for longer than the timer runs. It does for what was outstanding when
+    /// the recovery began, each once. If it did for what is lost later, a recovery whose first
+    /// retransmission is lost would never end, and its window never shrink again.
+    fn restarts_timer(&self, common: &Common, number: u64) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+            && selective(common)
+            && number < self.recover
+            && !common.config.precedes_rfc_6675()
     }
 
     /// The first segment that is not acknowledged.
@@ -79,7 +90,7 @@ impl DuplicateAcks {
     /// The retransmission timer expires (RFC 6298, rules 5.4 to 5.6).
     pub(super) fn on_timer(&mut self, common: &mut Common, now: Nanos) {
         common.timed_out(self.board.first(), self.board.next());
-        self.board.give_up();
+        self.board.give_up(common.config.precedes_rfc_6675());
         self.phase = Phase::Lost;
         self.recover = self.board.next();
         self.duplicates = 0;

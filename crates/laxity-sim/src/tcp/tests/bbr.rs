@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 
 use laxity::units::Nanos;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 
 use super::pipe::{Fate, Pipe};
 use crate::tcp::bbr::State;
@@ -159,5 +161,69 @@ fn random_losses() {
         let (_, used) = course.between(2_000, 10_000);
         let mean = (1.0 - 0.99_f64.powi(63)) / 0.63;
         assert!(used > mean, "seed {seed}: {used}, expected {mean}");
+    }
+}
+
+/// The share of the link that a flow uses from the 20th to the 40th second, where the path holds
+/// `product` segments of 100 µs each and this many of 10,000 are lost at random.
+fn share(product: u64, lost_in_10_000: u32, seed: u64) -> f64 {
+    let variant = Variant::new(Recovery::RackTlp, Congestion::Bbr);
+    let sender = Sender::new(Config { variant, seed, ..Config::modern(1_500) });
+    let receiver = Receiver::new(Acknowledging::Every, variant);
+    let delay = Nanos(product * TRANSMISSION / 2);
+    let mut pipe = Pipe::new(sender, receiver, Nanos(TRANSMISSION), delay);
+    let mut random = Pcg64::seed_from_u64(seed);
+    let mut segments = |_: u64, _: &Segment| {
+        if random.random_range(0..10_000) < lost_in_10_000 { Fate::Lost } else { Fate::Arrives }
+    };
+    let mut acks = |_: u64, _: &Ack| Fate::Arrives;
+    pipe.send(&mut segments);
+    let mut run = |until: u64, pipe: &mut Pipe| {
+        while pipe.now < Nanos(until) {
+            assert!(pipe.step(&mut segments, &mut acks));
+        }
+        pipe.receiver.received()
+    };
+    let before = run(20_000_000_000, &mut pipe);
+    let received = run(40_000_000_000, &mut pipe) - before;
+    received as f64 / (20_000_000_000 / TRANSMISSION) as f64
+}
+
+/// Alone, a flow paces at 99 % of the bandwidth (BBR.PacingMarginPercent, section 2.5), and every
+/// five seconds keeps half a product in flight for 200 ms and the rounds in which it goes down and
+/// up again (section 5.3.4).
+#[test]
+fn alone_it_uses_the_link_but_for_its_margin_and_its_probes() {
+    for product in [100, 200, 800] {
+        let round_trip = (product * TRANSMISSION) as f64 / 1e9;
+        let least = 0.99 - 0.5 * (0.2 + 2.0 * round_trip) / 5.0;
+        for seed in SEEDS {
+            let used = share(product, 0, seed);
+            assert!((least..=1.0).contains(&used), "{product}, seed {seed}: {used} of {least}");
+        }
+    }
+}
+
+/// Section 3.1 promises the full throughput up to 1 % of losses, by the model of
+/// `random_losses`; section 3.2 tolerates no more than 2 % a round.
+///
+/// Beyond, every probe that sees more lowers the bound of what is in flight (section 5.5.10.2),
+/// until it sees no more in half of the rounds. In fewer than fifty segments a single loss is more
+/// than 2 %. So the bound is the number of segments that arrive without a loss in half of the
+/// cases, whatever the path holds.
+#[test]
+fn losses_beyond_the_threshold_decide_on_the_window_instead_of_the_path() {
+    for (product, seed) in [100, 200, 400].into_iter().flat_map(|of| SEEDS.map(move |it| (of, it)))
+    {
+        let tolerated = share(product, 100, seed);
+        assert!(tolerated > (1.0 - 0.99_f64.powi(63)) / 0.63, "{product}, {seed}: {tolerated}");
+        for lost_in_10_000 in [500, 1_000] {
+            let in_flight = share(product, lost_in_10_000, seed) * product as f64;
+            let none_lost = (1.0 - f64::from(lost_in_10_000) / 1e4).powf(in_flight);
+            assert!(
+                (0.35..=0.65).contains(&none_lost),
+                "{product}, {lost_in_10_000} lost, seed {seed}: {in_flight} in flight"
+            );
+        }
     }
 }

@@ -36,7 +36,10 @@ pub(super) struct Pipe {
     pub(super) receiver: Receiver,
     /// Of one segment on the wire.
     transmission: Nanos,
-    delay: Nanos,
+    pub(super) delay: Nanos,
+    /// How many segments may wait for the wire, the one on it included; more are dropped.
+    pub(super) room: u64,
+    pub(super) dropped: u64,
     /// Until when the wire is taken.
     busy: Nanos,
     /// The numbers of flights, by arrival.
@@ -65,6 +68,8 @@ impl Pipe {
             receiver,
             transmission,
             delay,
+            room: u64::MAX,
+            dropped: 0,
             busy: Nanos::ZERO,
             events: Calendar::default(),
             flights: Vec::new(),
@@ -78,12 +83,21 @@ impl Pipe {
         while let Some(segment) = self.sender.poll_send(self.now) {
             let fate = script.fate(self.segments, &segment);
             self.segments += 1;
+            if self.waiting() >= self.room {
+                self.dropped += 1;
+                continue;
+            }
             self.busy = self.busy.max(self.now) + self.transmission;
             let arrival = self.busy + self.delay;
             let marked = Segment { ecn: Ecn::Experienced, ..segment };
             let segment = if fate == Fate::Marked { marked } else { segment };
             self.carry(arrival, fate, Event::Segment(segment));
         }
+    }
+
+    /// How many segments wait for the wire, the one on it included.
+    fn waiting(&self) -> u64 {
+        self.busy.saturating_sub(self.now).0.div_ceil(self.transmission.0)
     }
 
     /// When something happens next.
