@@ -7,11 +7,13 @@
 //! of slots, which are numbered alike in every part, so that the parts together do what one thread
 //! does, to the bit.
 
-mod barrier;
 mod board;
 mod boundary;
 mod cores;
+mod crew;
 mod log;
+pub(super) mod pace;
+mod part;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -23,7 +25,8 @@ use std::ops::ControlFlow;
 use laxity::units::Nanos;
 
 use self::board::Board;
-use self::threads::Threads;
+use self::pace::Pace;
+use self::threads::Shared;
 use super::layout::partition::Partition;
 use super::results::{PartResults, Place};
 use super::run::NetworkRun;
@@ -84,13 +87,14 @@ impl NetworkRun<'_> {
         let is_padded = self.on.plan.framed_network().is_some() && self.ends_early();
         let partition =
             if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
-        self.simulate_in_parts(&partition, observer, progress)
+        self.simulate_in_parts(&partition, Pace::default(), observer, progress)
     }
 
     /// The same in these parts.
     pub(super) fn simulate_in_parts(
         self,
         partition: &Partition,
+        pace: Pace,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
@@ -111,7 +115,7 @@ impl NetworkRun<'_> {
             told = counts.events;
             progress(ProgressPoint { now, hops: board.hops() })
         };
-        let parts = Threads::new(self, partition, is_told).simulate(&mut lead)?;
+        let parts = Shared::new(self, partition, is_told).simulate(pace, &mut lead)?;
         let (ended, waiting): (Vec<PartResults>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);

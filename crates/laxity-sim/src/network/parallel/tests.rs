@@ -126,21 +126,24 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
         for region in 1..4 {
             let mut partition = partition.clone();
             (partition.region, partition.large) = (region, 0);
+            let pace = if region == 1 { Pace::default() } else { Pace::with_help() };
             let (outcome, _) =
-                run.simulate_in_parts(&partition, &mut (), &mut crate::to_the_end).unwrap();
+                run.simulate_in_parts(&partition, pace, &mut (), &mut crate::to_the_end).unwrap();
             assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
         }
     }
     for partition in &partitions {
         let mut diary = Diary::default();
-        let (outcome, _) =
-            run.simulate_in_parts(partition, &mut diary, &mut crate::to_the_end).unwrap();
+        let (outcome, _) = run
+            .simulate_in_parts(partition, Pace::with_help(), &mut diary, &mut crate::to_the_end)
+            .unwrap();
         assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
         let differ = diary.0.iter().zip(&serial.0).find(|(ours, theirs)| ours != theirs);
         assert_eq!(differ, None, "{partition:?}\n{text}");
         assert_eq!(diary.0.len(), serial.0.len(), "{partition:?}\n{text}");
-        let (outcome, _) =
-            run.simulate_in_parts(partition, &mut (), &mut crate::to_the_end).unwrap();
+        let (outcome, _) = run
+            .simulate_in_parts(partition, Pace::with_help(), &mut (), &mut crate::to_the_end)
+            .unwrap();
         assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
     }
     partitions.iter().map(|partition| partition.parts).max().unwrap_or(1)
@@ -332,8 +335,11 @@ fn windows_are_longer_behind_a_queue() {
         let duration = Some(Nanos(10_000_000_000));
         let run = NetworkRun::new(&on, duration, seed);
         let end = &mut crate::to_the_end;
-        let (_, silent) = run.simulate_in_parts(partition, &mut (), end).unwrap();
-        let (_, told) = run.simulate_in_parts(partition, &mut Diary::default(), end).unwrap();
+        let (_, silent) =
+            run.simulate_in_parts(partition, Pace::with_help(), &mut (), end).unwrap();
+        let (_, told) = run
+            .simulate_in_parts(partition, Pace::with_help(), &mut Diary::default(), end)
+            .unwrap();
         assert!(silent.windows * 4 < told.windows, "{silent:?} {told:?}");
     }
 }
