@@ -55,14 +55,14 @@ impl Crew {
         helpers.iter().for_each(Thread::unpark);
     }
 
-    /// Does the tasks of a round as the leader. Returns when all are done: how long it slept, or
-    /// `None` if a helper has panicked.
-    pub(super) fn lead(&self, round: u64, task: impl Fn(PartId, u64)) -> Option<Duration> {
+    /// Does the tasks of a round as the leader, and returns when all are done; `false` if a helper
+    /// has panicked.
+    pub(super) fn lead(&self, round: u64, task: impl Fn(PartId, u64)) -> bool {
         self.share(round, PartId(0), &task);
         let all = self.taken.len() as u64 * round;
         let is_broken = || self.is_broken.load(Relaxed);
-        let slept = wait_until(|| self.done.0.load(Acquire) == all || is_broken());
-        (!is_broken()).then_some(slept)
+        wait_until(|| self.done.0.load(Acquire) == all || is_broken());
+        !is_broken()
     }
 
     /// Helps in all rounds that it is called to, first with the task of a part of its own.
@@ -106,25 +106,23 @@ impl Crew {
     }
 }
 
-/// Looks for some time, and then whenever the thread is woken. Returns how long it slept.
-fn wait_until(is_so: impl Fn() -> bool) -> Duration {
+/// Looks for some time, and then whenever the thread is woken.
+fn wait_until(is_so: impl Fn() -> bool) {
     if is_so() {
-        return Duration::ZERO;
+        return;
     }
     let begin = Instant::now();
     while begin.elapsed() < LOOKING {
         for _ in 0..16 {
             spin_loop();
             if is_so() {
-                return Duration::ZERO;
+                return;
             }
         }
     }
-    let begin = Instant::now();
     while !is_so() {
         park();
     }
-    begin.elapsed()
 }
 
 /// Does something when it is dropped.
@@ -159,7 +157,7 @@ mod tests {
                 if calls(round) {
                     crew.call(round, &helpers);
                 }
-                assert!(crew.lead(round, task).is_some(), "a helper has panicked");
+                assert!(crew.lead(round, task), "a helper has panicked");
             }
         });
     }

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use laxity::units::Nanos;
 
@@ -13,7 +13,7 @@ use super::board::{Board, lock};
 use super::cores::Cores;
 use super::crew::Crew;
 use super::log::{Log, PartObserver, SilentObserver};
-use super::pace::{Pace, Took};
+use super::pace::Pace;
 use super::part::{Ended, Part};
 use crate::error::SimError;
 use crate::network::hosts::captured::CapturedHosts;
@@ -112,8 +112,8 @@ impl<'a> Shared<'a> {
         go_on: &impl Fn(PartId, u64),
     ) -> Result<(), SimError> {
         let (mut round, mut is_last) = (1, false);
-        let mut done = crew.lead(round, go_on);
-        while done.is_some() && !is_last && !self.has_failed.load(Relaxed) {
+        let mut goes_on = crew.lead(round, go_on);
+        while goes_on && !is_last && !self.has_failed.load(Relaxed) {
             let (begin, board) = (Instant::now(), self.board(round));
             is_last = self.ends_at(board).is_some();
             round += 1;
@@ -123,10 +123,9 @@ impl<'a> Shared<'a> {
             if lead(board, board.next().min(self.limit())).is_break() {
                 return Err(SimError::Stopped);
             }
-            done = crew.lead(round, go_on);
-            let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-            let (time, slept) = (nanos(begin.elapsed()), done.map_or(Nanos::ZERO, nanos));
-            pace.note(Took { time, slept, events: self.board(round).events().sum() });
+            goes_on = crew.lead(round, go_on);
+            let took = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            pace.note(Nanos(took), self.board(round).events().sum());
         }
         Ok(())
     }
