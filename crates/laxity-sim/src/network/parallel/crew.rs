@@ -6,6 +6,7 @@
 //! for. Who waits looks for some microseconds and then sleeps, so that others get the core.
 
 use std::hint::spin_loop;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{Thread, current, park};
@@ -16,6 +17,8 @@ use crate::network::ids::PartId;
 /// The leader and what it shares with its helpers. Rounds are numbered from 1.
 pub(super) struct Crew {
     leader: Thread,
+    /// Once they have been called.
+    helpers: OnceLock<Vec<Thread>>,
     /// The last round that helpers were called to; [`DISMISSED`] after the last of all.
     called: Line<AtomicU64>,
     /// By part: the last round whose task is taken.
@@ -42,6 +45,7 @@ impl Crew {
     pub(super) fn new(parts: usize) -> Self {
         Crew {
             leader: current(),
+            helpers: OnceLock::new(),
             called: Line::default(),
             taken: (0..parts).map(|_| Line::default()).collect(),
             done: Line::default(),
@@ -49,10 +53,11 @@ impl Crew {
         }
     }
 
-    /// Calls helpers to a round. The leader may begin it without them.
-    pub(super) fn call(&self, round: u64, helpers: &[Thread]) {
+    /// Calls helpers to a round, which `start` starts if these are the first. The leader may begin
+    /// it without them.
+    pub(super) fn call(&self, round: u64, start: impl FnOnce() -> Vec<Thread>) {
         self.called.0.store(round, Release);
-        helpers.iter().for_each(Thread::unpark);
+        self.helpers.get_or_init(start).iter().for_each(Thread::unpark);
     }
 
     /// Does the tasks of a round as the leader, and returns when all are done; `false` if a helper
@@ -85,8 +90,11 @@ impl Crew {
     }
 
     /// Sends the helpers away when the result is dropped, as in a panic.
-    pub(super) fn dismiss_at_end<'a>(&'a self, helpers: &'a [Thread]) -> impl Drop + 'a {
-        Guard(|| self.call(DISMISSED, helpers))
+    pub(super) fn dismiss_at_end(&self) -> impl Drop {
+        Guard(|| {
+            self.called.0.store(DISMISSED, Release);
+            self.helpers.get().into_iter().flatten().for_each(Thread::unpark);
+        })
     }
 
     /// Takes tasks until none is left; returns whether it did the last of the round.
@@ -150,12 +158,11 @@ mod tests {
         let task = &task;
         scope(|scope| {
             let help = |part| scope.spawn(move || crew.help(PartId::from_index(part), task));
-            let helpers: Vec<_> =
-                (1..crew.taken.len()).map(|part| help(part).thread().clone()).collect();
-            let _dismissal = crew.dismiss_at_end(&helpers);
+            let start = || (1..crew.taken.len()).map(|part| help(part).thread().clone()).collect();
+            let _dismissal = crew.dismiss_at_end();
             for round in 1..=rounds {
                 if calls(round) {
-                    crew.call(round, &helpers);
+                    crew.call(round, start);
                 }
                 assert!(crew.lead(round, task), "a helper has panicked");
             }

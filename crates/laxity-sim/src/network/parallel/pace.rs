@@ -22,24 +22,25 @@ pub(in crate::network) struct Pace {
     helped: u64,
 }
 
-/// How long the leader works alone at first, and again after it had help for [`HELPED`]: what an
-/// event takes changes with the traffic.
-const PROBE: u64 = 500_000;
-const HELPED: u64 = 32_000_000;
+/// How long the leader works alone at first: long enough to be interrupted if the machine is busy.
+const FIRST: u64 = 5_000_000;
+/// How long it works alone again after it had help for [`HELPED`], because what an event takes
+/// changes with the traffic.
+const PROBE: u64 = 1_000_000;
+const HELPED: u64 = 64_000_000;
 /// How many times as long as was lost the leader works alone.
 const REST: u64 = 16;
 /// The most credit. So much may be lost before the leader notices that the machine is busy.
 const CREDIT: u64 = 5_000_000;
 /// What this much work alone took is remembered.
 const MEMORY: u64 = 4_000_000;
-/// A round alone that takes longer than this and four times what is expected was interrupted by the
-/// system, and says nothing. With help it counts: a leader that is interrupted has no core to
-/// itself, and a helper would take what is left of it.
+/// A round that takes longer than this and four times what is expected was interrupted by the
+/// system. Then the leader has no core to itself, and a helper would take what is left of it.
 const INTERRUPTED: u64 = 1_000_000;
 
 impl Default for Pace {
     fn default() -> Self {
-        Pace { alone: (0, 0), credit: 0, most: CREDIT, rest: PROBE, helped: 0 }
+        Pace { alone: (0, 0), credit: 0, most: CREDIT, rest: FIRST, helped: 0 }
     }
 }
 
@@ -61,14 +62,16 @@ impl Pace {
         if self.has_help() {
             return self.settle(took, expected);
         }
+        self.rest = self.rest.saturating_sub(took);
         let (alone, all) = &mut self.alone;
-        if *all == 0 || took <= expected.saturating_mul(4) + INTERRUPTED {
-            (*alone, *all) = (alone.saturating_add(took), *all + events);
+        if *all > 0 && took > expected.saturating_mul(4) + INTERRUPTED {
+            self.rest = self.rest.max((took - expected).saturating_mul(REST));
+            return;
         }
+        (*alone, *all) = (alone.saturating_add(took), *all + events);
         if *alone > MEMORY {
             (*alone, *all) = (*alone / 2, *all / 2);
         }
-        self.rest = self.rest.saturating_sub(took);
     }
 
     /// Settles what a round took with help, and what it was expected to take without.

@@ -81,16 +81,18 @@ impl<'a> Shared<'a> {
         let (crew, cores) = (&Crew::new(parts.len()), &Cores::others());
         let go_on = &|part: PartId, round| lock(&parts[part.index()]).go_on(self, part, round);
         std::thread::scope(|scope| {
-            let help = |part: PartId| {
-                scope.spawn(move || {
-                    cores.begin_on(part.index() - 1);
-                    crew.help(part, go_on);
-                })
+            let dismissal = crew.dismiss_at_end();
+            let mut helpers = Vec::new();
+            let mut start = || {
+                helpers.extend((1..self.partition.parts).map(PartId).map(|part| {
+                    scope.spawn(move || {
+                        cores.begin_on(part.index() - 1);
+                        crew.help(part, go_on);
+                    })
+                }));
+                helpers.iter().map(|helper| helper.thread().clone()).collect()
             };
-            let helpers: Vec<_> = (1..self.partition.parts).map(PartId).map(help).collect();
-            let threads: Vec<_> = helpers.iter().map(|helper| helper.thread().clone()).collect();
-            let dismissal = crew.dismiss_at_end(&threads);
-            let led = self.lead(crew, &threads, pace, lead, go_on);
+            let led = self.lead(crew, &mut start, pace, lead, go_on);
             drop(dismissal);
             for helper in helpers {
                 helper.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -106,7 +108,7 @@ impl<'a> Shared<'a> {
     fn lead(
         &self,
         crew: &Crew,
-        helpers: &[Thread],
+        start: &mut dyn FnMut() -> Vec<Thread>,
         mut pace: Pace,
         lead: Lead<'_>,
         go_on: &impl Fn(PartId, u64),
@@ -118,7 +120,7 @@ impl<'a> Shared<'a> {
             is_last = self.ends_at(board).is_some();
             round += 1;
             if pace.has_help() {
-                crew.call(round, helpers);
+                crew.call(round, &mut *start);
             }
             if lead(board, board.next().min(self.limit())).is_break() {
                 return Err(SimError::Stopped);
