@@ -13,7 +13,7 @@ use laxity::units::Nanos;
 pub(in crate::network) struct Pace {
     /// What rounds without help took, and their events: the latest of them weigh most.
     alone: (u64, u64),
-    /// What help has gained, in ns, and the most of it that is kept.
+    /// What help has gained, in ns, beside the loan, and the most of it that is kept.
     credit: u64,
     most: u64,
     /// For how many ns the leader still works alone.
@@ -30,6 +30,8 @@ const PROBE: u64 = 1_000_000;
 const HELPED: u64 = 64_000_000;
 /// How many times as long as was lost the leader works alone.
 const REST: u64 = 16;
+/// The credit to begin with: help costs at first, as each core has to read what the other had.
+const LOAN: u64 = 1_000_000;
 /// The most credit. So much may be lost before the leader notices that the machine is busy.
 const CREDIT: u64 = 5_000_000;
 /// What this much work alone took is remembered.
@@ -40,7 +42,7 @@ const INTERRUPTED: u64 = 1_000_000;
 
 impl Default for Pace {
     fn default() -> Self {
-        Pace { alone: (0, 0), credit: 0, most: CREDIT, rest: FIRST, helped: 0 }
+        Pace { alone: (0, 0), credit: LOAN, most: CREDIT, rest: FIRST, helped: 0 }
     }
 }
 
@@ -78,8 +80,8 @@ impl Pace {
     fn settle(&mut self, took: u64, expected: u64) {
         let credit = self.credit.saturating_add(expected);
         if took > credit {
-            self.rest = (took - credit).saturating_mul(REST).max(PROBE);
-            (self.credit, self.helped) = (0, 0);
+            let lost = LOAN + took - credit;
+            (self.rest, self.credit, self.helped) = (lost.saturating_mul(REST), LOAN, 0);
             return;
         }
         self.credit = (credit - took).min(self.most);
