@@ -19,8 +19,9 @@ mod tests;
 mod threads;
 mod windows;
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;
+use std::thread::available_parallelism;
 
 use laxity::units::Nanos;
 
@@ -38,6 +39,8 @@ use crate::{Progress, ProgressPoint};
 /// How a network was simulated by several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parallelism {
+    /// Threads asked for, or as many as the machine has cores for this process.
+    pub threads: u32,
     /// The parts of the network, each with a thread; one where nothing is gained by more.
     pub parts: u32,
     /// How long the fastest link between two parts takes; none where there is no such link.
@@ -54,7 +57,7 @@ pub struct Parallelism {
 impl Parallelism {
     /// One thread did all.
     pub const fn one_thread() -> Self {
-        Parallelism { parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
+        Parallelism { threads: 1, parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
     }
 
     /// The largest possible speed-up, if every part has a core and waiting costs nothing.
@@ -72,7 +75,8 @@ impl Parallelism {
 
 impl NetworkRun<'_> {
     /// Simulates on several threads, with the same outcome and telling the observer the same as
-    /// [`simulate`](Self::simulate) does. Where the network cannot be divided so that something is
+    /// [`simulate`](Self::simulate) does. There are no more threads than cores that this process
+    /// may use, and while the machine is busy with other work one thread does all. Where the network cannot be divided so that something is
     /// gained, one thread does all; so it is where idle links are padded and the run ends with its
     /// traffic.
     ///
@@ -84,10 +88,14 @@ impl NetworkRun<'_> {
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
+        let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = threads.min(NonZeroU32::try_from(cores as u32).unwrap_or(threads));
         let is_padded = self.on.plan.framed_network().is_some() && self.ends_early();
         let partition =
             if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
-        self.simulate_in_parts(&partition, Pace::default(), observer, progress)
+        let (outcome, how) =
+            self.simulate_in_parts(&partition, Pace::default(), observer, progress)?;
+        Ok((outcome, Parallelism { threads: threads.get(), ..how }))
     }
 
     /// The same in these parts.
@@ -100,7 +108,8 @@ impl NetworkRun<'_> {
     ) -> Result<(Outcome, Parallelism), SimError> {
         let Partition { parts, lookahead, .. } = *partition;
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
-        let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };
+        let mut counts =
+            Parallelism { threads: parts, parts, lookahead, ..Parallelism::one_thread() };
         if parts == 1 {
             return Ok((self.on_one_thread(partition, observer, progress)?, counts));
         }

@@ -394,3 +394,26 @@ fn parts_watch_the_windows_of_their_hops() {
         assert!(agree(text, seed, 3, Some(Nanos(4_000_000_000))) > 1);
     }
 }
+
+/// More threads than cores would only take turns.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_core_has_one_thread() {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    let plan = include_str!("../../../../../xtask/src/peers/fast.toml");
+    let plan = Plan::parse(plan, "plan.toml", Path::new("")).unwrap();
+    let on = plan.network_plan().unwrap().analysis();
+    let run = NetworkRun::new(&on, Some(Nanos(50_000_000)), 1);
+    let (this, four) = (Pid::from_raw(0), NonZeroU32::new(4).unwrap());
+    let cores = sched_getaffinity(this).unwrap();
+    let mut one = CpuSet::new();
+    one.set((0..).find(|core| cores.is_set(*core) == Ok(true)).unwrap()).unwrap();
+    sched_setaffinity(this, &one).unwrap();
+    let (outcome, how) = run.simulate_in_parallel(four, &mut (), &mut crate::to_the_end).unwrap();
+    sched_setaffinity(this, &cores).unwrap();
+    assert_eq!((how.threads, how.parts), (1, 1));
+    let expected = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
+    assert_eq!(format!("{:?}", outcome.summary), format!("{:?}", expected.summary));
+}
