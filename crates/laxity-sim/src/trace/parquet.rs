@@ -268,3 +268,79 @@ fn column<T: DataType>(
     column.typed::<T>().write_batch(values, present, None)?;
     column.close()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use laxity::packet::{ClassId, FlowId, Packet};
+    use laxity::scheduler::DropReason;
+    use laxity_plan::model::{Hop, LinkId};
+    use rand::RngExt;
+    use rand::seq::IndexedRandom;
+
+    use super::*;
+    use crate::record::Fate;
+    use crate::source::random::{Generator, generator};
+    use crate::trace::RowComparison;
+
+    const LINK: &str = r#"
+        version = 1
+        link = { rate = "8mbit" }
+        scheduler.kind = "edf"
+        class.one = {}
+        class.two = {}
+    "#;
+    const NETWORK: &str = r#"
+        network = { x.between = ["a", "b"], y.between = ["b", "c"] }
+        source = [{ class = "one", model = "poisson", packet = "90b", rate = "1kB/s", path = ["a", "b", "c"] }]
+    "#;
+
+    /// Any row: times go up and down, and are as small and as large as they may be.
+    fn row(draw: &mut Generator, hop: Option<Hop>) -> Record {
+        let times = [0, 1, 1_000_000, i64::MAX as u64, draw.random_range(0..1 << 40)];
+        let time = |draw: &mut Generator| Nanos(*times.choose(draw).unwrap());
+        let fate = match draw.random_range(0..3) {
+            0 => Fate::Queued,
+            1 => Fate::Dropped(DropReason::QueueFull),
+            _ => Fate::Sent { start: time(draw), departure: time(draw) },
+        };
+        let packet = Packet {
+            class: ClassId(draw.random_range(0..2)),
+            flow: FlowId(*[0, 7, u32::MAX].choose(draw).unwrap()),
+            length: draw.random(),
+            arrival: time(draw),
+            handle: draw.random::<u64>() >> 1,
+            ..Packet::default()
+        };
+        let deadline = draw.random::<bool>().then(|| time(draw));
+        Record { packet, set_out: Nanos::ZERO, hop, deadline, fate }
+    }
+
+    /// With groups that are full and one that is not.
+    #[test]
+    fn any_rows_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.parquet");
+        for (text, is_network) in [(LINK.to_owned(), false), ([LINK, NETWORK].concat(), true)] {
+            let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
+            for seed in 0..3 {
+                let mut draw = generator(seed, 0, 0);
+                let rows: Vec<Record> = (0..ParquetTrace::ROWS_IN_A_GROUP * 2 + 5)
+                    .map(|_| {
+                        let link = LinkId(draw.random_range(0..2));
+                        let hop = Hop { link, backward: draw.random() };
+                        row(&mut draw, is_network.then_some(hop))
+                    })
+                    .collect();
+                let mut trace =
+                    ParquetTrace::new(std::fs::File::create(&path).unwrap(), &plan).unwrap();
+                rows.iter().for_each(|row| trace.record(row));
+                trace.finish().unwrap();
+                let mut comparison = RowComparison::open(&path, &plan).unwrap();
+                rows.iter().for_each(|row| comparison.record(row));
+                assert_eq!(comparison.finish().unwrap(), None);
+            }
+        }
+    }
+}
