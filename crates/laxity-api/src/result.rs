@@ -95,6 +95,9 @@ impl Comparison {
 
 fn parallelism(how: &Parallelism) -> String {
     let Parallelism { parts, windows, lookahead, .. } = *how;
+    if how.threads == 1 {
+        return "One thread: the machine has one core for this process.".into();
+    }
     if parts == 1 {
         return "One thread: no two parts of the network are far enough apart to be worth more."
             .into();

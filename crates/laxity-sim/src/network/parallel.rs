@@ -7,23 +7,27 @@
 //! of slots, which are numbered alike in every part, so that the parts together do what one thread
 //! does, to the bit.
 
-mod barrier;
 mod board;
 mod boundary;
 mod cores;
+mod crew;
 mod log;
+pub(super) mod pace;
+mod part;
 #[cfg(test)]
 mod tests;
 mod threads;
 mod windows;
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;
+use std::thread::available_parallelism;
 
 use laxity::units::Nanos;
 
 use self::board::Board;
-use self::threads::Threads;
+use self::pace::Pace;
+use self::threads::Shared;
 use super::layout::partition::Partition;
 use super::results::{PartResults, Place};
 use super::run::NetworkRun;
@@ -35,6 +39,8 @@ use crate::{Progress, ProgressPoint};
 /// How a network was simulated by several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parallelism {
+    /// Threads asked for, or as many as the machine has cores for this process.
+    pub threads: u32,
     /// The parts of the network, each with a thread; one where nothing is gained by more.
     pub parts: u32,
     /// How long the fastest link between two parts takes; none where there is no such link.
@@ -51,7 +57,7 @@ pub struct Parallelism {
 impl Parallelism {
     /// One thread did all.
     pub const fn one_thread() -> Self {
-        Parallelism { parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
+        Parallelism { threads: 1, parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
     }
 
     /// The largest possible speed-up, if every part has a core and waiting costs nothing.
@@ -69,7 +75,8 @@ impl Parallelism {
 
 impl NetworkRun<'_> {
     /// Simulates on several threads, with the same outcome and telling the observer the same as
-    /// [`simulate`](Self::simulate) does. Where the network cannot be divided so that something is
+    /// [`simulate`](Self::simulate) does. There are no more threads than cores that this process
+    /// may use, and while the machine is busy with other work one thread does all. Where the network cannot be divided so that something is
     /// gained, one thread does all; so it is where idle links are padded and the run ends with its
     /// traffic.
     ///
@@ -81,22 +88,28 @@ impl NetworkRun<'_> {
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
+        let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = threads.min(NonZeroU32::try_from(cores as u32).unwrap_or(threads));
         let is_padded = self.on.plan.framed_network().is_some() && self.ends_early();
         let partition =
             if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
-        self.simulate_in_parts(&partition, observer, progress)
+        let (outcome, how) =
+            self.simulate_in_parts(&partition, Pace::default(), observer, progress)?;
+        Ok((outcome, Parallelism { threads: threads.get(), ..how }))
     }
 
     /// The same in these parts.
     pub(super) fn simulate_in_parts(
         self,
         partition: &Partition,
+        pace: Pace,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
         let Partition { parts, lookahead, .. } = *partition;
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
-        let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };
+        let mut counts =
+            Parallelism { threads: parts, parts, lookahead, ..Parallelism::one_thread() };
         if parts == 1 {
             return Ok((self.on_one_thread(partition, observer, progress)?, counts));
         }
@@ -111,7 +124,7 @@ impl NetworkRun<'_> {
             told = counts.events;
             progress(ProgressPoint { now, hops: board.hops() })
         };
-        let parts = Threads::new(self, partition, is_told).simulate(&mut lead)?;
+        let parts = Shared::new(self, partition, is_told).simulate(pace, &mut lead)?;
         let (ended, waiting): (Vec<PartResults>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);

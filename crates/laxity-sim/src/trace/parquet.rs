@@ -3,15 +3,16 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::network::NetworkPlan;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::Type;
+use parquet::schema::types::ColumnPath;
 
 use super::columns::{HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
@@ -20,9 +21,7 @@ use crate::record::{Observer, Record};
 /// [`finish`](Self::finish).
 pub struct ParquetTrace<'a> {
     writer: SerializedFileWriter<Target<'a>>,
-    plan: &'a Plan,
-    network: Option<NetworkPlan<'a>>,
-    rows: Vec<Record>,
+    rows: Rows,
     failed: Option<ParquetError>,
 }
 
@@ -40,6 +39,44 @@ const COLUMNS: &str = "
     optional int64 departure_ns;
     required binary verdict (utf8);";
 
+/// Columns whose values are hardly ever the same and little apart: their differences are written,
+/// where others have a dictionary.
+const RISING: [&str; 5] = ["seq", "arrival_ns", "deadline_ns", "start_ns", "departure_ns"];
+
+/// The rows of the next group, column by column.
+struct Rows {
+    place: Place,
+    class: Words,
+    flow: Vec<i64>,
+    length: Vec<i64>,
+    arrival: Vec<i64>,
+    deadline: Times,
+    start: Times,
+    departure: Times,
+    verdict: Words,
+}
+
+/// The columns that say where a packet was.
+enum Place {
+    Link { seq: Vec<i64> },
+    Network([Words; HOP_COLUMNS.len()]),
+}
+
+/// A column of few different words.
+#[derive(Default)]
+struct Words {
+    known: Vec<ByteArray>,
+    /// By row: the number of the word.
+    rows: Vec<u32>,
+}
+
+/// Times that may be absent.
+#[derive(Default)]
+struct Times {
+    values: Vec<i64>,
+    present: Vec<i16>,
+}
+
 impl<'a> ParquetTrace<'a> {
     const ROWS_IN_A_GROUP: usize = 1 << 16;
 
@@ -54,15 +91,20 @@ impl<'a> ParquetTrace<'a> {
             Some(_) => HOP_COLUMNS.map(|name| format!("required binary {name} (utf8);")).concat(),
         };
         let schema = parse_message_type(&format!("message packets {{ {place} {COLUMNS} }}"))?;
-        let schema: Arc<Type> = Arc::new(schema);
-        let compressed = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::Chunk);
+        let properties =
+            RISING.map(ColumnPath::from).into_iter().fold(properties, |all, column| {
+                all.set_column_dictionary_enabled(column.clone(), false)
+                    .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+            });
         let writer = SerializedFileWriter::new(
             Box::new(writer) as Target<'_>,
-            schema,
-            Arc::new(compressed),
+            Arc::new(schema),
+            Arc::new(properties.build()),
         )?;
-        let rows = Vec::with_capacity(Self::ROWS_IN_A_GROUP);
-        Ok(ParquetTrace { writer, plan, network, rows, failed: None })
+        Ok(ParquetTrace { writer, rows: Rows::new(plan), failed: None })
     }
 
     /// Writes the rows that are still in memory.
@@ -78,75 +120,141 @@ impl<'a> ParquetTrace<'a> {
     }
 
     fn write_group(&mut self) {
-        if self.failed.is_none() && !self.rows.is_empty() {
+        if self.failed.is_none() && self.rows.count() > 0 {
             self.failed = self.try_write_group().err();
         }
         self.rows.clear();
     }
 
     fn try_write_group(&mut self) -> Result<()> {
-        let (rows, plan) = (&self.rows, self.plan);
         let mut group = self.writer.next_row_group()?;
-        match self.network {
-            None => numbers(&mut group, rows, |row| row.packet.handle)?,
-            Some(on) => {
-                for column in 0..HOP_COLUMNS.len() {
-                    words(&mut group, rows, |row| {
-                        row.hop.map_or("", |hop| {
-                            let [from, to] = on.network.ends(hop);
-                            [&on.network.link(hop).name, from, to][column]
-                        })
-                    })?;
-                }
-            }
-        }
-        words(&mut group, rows, |row| &plan.classes[row.packet.class.index()].name)?;
-        numbers(&mut group, rows, |row| row.packet.flow.0.into())?;
-        numbers(&mut group, rows, |row| row.packet.length.into())?;
-        numbers(&mut group, rows, |row| row.packet.arrival.0)?;
-        optional_numbers(&mut group, rows, |row| row.deadline.map(|time| time.0))?;
-        optional_numbers(&mut group, rows, |row| outcome(row).0.map(|time| time.0))?;
-        optional_numbers(&mut group, rows, |row| outcome(row).1.map(|time| time.0))?;
-        words(&mut group, rows, |row| outcome(row).2)?;
+        self.rows.write(&mut group)?;
         group.close().map(drop)
     }
 }
 
 impl Observer for ParquetTrace<'_> {
     fn record(&mut self, record: &Record) {
-        self.rows.push(*record);
-        if self.rows.len() == Self::ROWS_IN_A_GROUP {
+        self.rows.push(record);
+        if self.rows.count() == Self::ROWS_IN_A_GROUP {
             self.write_group();
         }
     }
 }
 
-fn numbers(
-    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
-    rows: &[Record],
-    value: impl Fn(&Record) -> u64,
-) -> Result<()> {
-    let values: Vec<i64> = rows.iter().map(|row| value(row) as i64).collect();
-    column::<Int64Type>(group, &values, None)
+impl Rows {
+    fn new(plan: &Plan) -> Self {
+        let place = match plan.network_plan() {
+            None => Place::Link { seq: Vec::new() },
+            Some(NetworkPlan { network, .. }) => {
+                let name = |hop, column: usize| {
+                    let [from, to] = network.ends(hop);
+                    [&network.link(hop).name, from, to][column]
+                };
+                let columns = std::array::from_fn(|column| {
+                    Words::known(network.hops().map(|hop| name(hop, column)))
+                });
+                Place::Network(columns)
+            }
+        };
+        Rows {
+            place,
+            class: Words::known(plan.classes.iter().map(|class| &class.name[..])),
+            flow: Vec::new(),
+            length: Vec::new(),
+            arrival: Vec::new(),
+            deadline: Times::default(),
+            start: Times::default(),
+            departure: Times::default(),
+            verdict: Words::default(),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.flow.len()
+    }
+
+    fn push(&mut self, record: &Record) {
+        let packet = &record.packet;
+        let (start, departure, verdict) = outcome(record);
+        match &mut self.place {
+            Place::Link { seq } => seq.push(packet.handle as i64),
+            Place::Network(columns) => columns.iter_mut().for_each(|column| match record.hop {
+                // The order of `hops`.
+                Some(hop) => column.rows.push(2 * hop.link.0 + u32::from(hop.backward)),
+                None => column.push(""),
+            }),
+        }
+        self.class.rows.push(packet.class.0);
+        self.flow.push(packet.flow.0.into());
+        self.length.push(packet.length.into());
+        self.arrival.push(packet.arrival.0 as i64);
+        self.deadline.push(record.deadline);
+        self.start.push(start);
+        self.departure.push(departure);
+        self.verdict.push(verdict);
+    }
+
+    fn write(&self, group: &mut SerializedRowGroupWriter<'_, Target<'_>>) -> Result<()> {
+        match &self.place {
+            Place::Link { seq } => column::<Int64Type>(group, seq, None)?,
+            Place::Network(columns) => {
+                columns.iter().try_for_each(|column| column.write(group))?;
+            }
+        }
+        self.class.write(group)?;
+        column::<Int64Type>(group, &self.flow, None)?;
+        column::<Int64Type>(group, &self.length, None)?;
+        column::<Int64Type>(group, &self.arrival, None)?;
+        for Times { values, present } in [&self.deadline, &self.start, &self.departure] {
+            column::<Int64Type>(group, values, Some(present))?;
+        }
+        self.verdict.write(group)
+    }
+
+    fn clear(&mut self) {
+        match &mut self.place {
+            Place::Link { seq } => seq.clear(),
+            Place::Network(columns) => columns.iter_mut().for_each(|column| column.rows.clear()),
+        }
+        self.class.rows.clear();
+        let numbers = [&mut self.flow, &mut self.length, &mut self.arrival];
+        numbers.into_iter().for_each(Vec::clear);
+        for Times { values, present } in [&mut self.deadline, &mut self.start, &mut self.departure]
+        {
+            values.clear();
+            present.clear();
+        }
+        self.verdict.rows.clear();
+    }
 }
 
-fn optional_numbers(
-    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
-    rows: &[Record],
-    value: impl Fn(&Record) -> Option<u64>,
-) -> Result<()> {
-    let values: Vec<i64> = rows.iter().filter_map(&value).map(|number| number as i64).collect();
-    let present: Vec<i16> = rows.iter().map(|row| i16::from(value(row).is_some())).collect();
-    column::<Int64Type>(group, &values, Some(&present))
+impl Words {
+    /// Words whose numbers are known.
+    fn known<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        Words { known: words.map(ByteArray::from).collect(), rows: Vec::new() }
+    }
+
+    fn push(&mut self, word: &str) {
+        let known = self.known.iter().position(|known| known.data() == word.as_bytes());
+        let number = known.unwrap_or_else(|| {
+            self.known.push(word.into());
+            self.known.len() - 1
+        });
+        self.rows.push(number as u32);
+    }
+
+    fn write(&self, group: &mut SerializedRowGroupWriter<'_, Target<'_>>) -> Result<()> {
+        let word = |number: &u32| self.known[*number as usize].clone();
+        column::<ByteArrayType>(group, &self.rows.iter().map(word).collect::<Vec<_>>(), None)
+    }
 }
 
-fn words<'a>(
-    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
-    rows: &'a [Record],
-    value: impl Fn(&'a Record) -> &'a str,
-) -> Result<()> {
-    let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(value(row))).collect();
-    column::<ByteArrayType>(group, &values, None)
+impl Times {
+    fn push(&mut self, time: Option<Nanos>) {
+        self.values.extend(time.map(|time| time.0 as i64));
+        self.present.push(i16::from(time.is_some()));
+    }
 }
 
 fn column<T: DataType>(
@@ -159,4 +267,80 @@ fn column<T: DataType>(
     };
     column.typed::<T>().write_batch(values, present, None)?;
     column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use laxity::packet::{ClassId, FlowId, Packet};
+    use laxity::scheduler::DropReason;
+    use laxity_plan::model::{Hop, LinkId};
+    use rand::RngExt;
+    use rand::seq::IndexedRandom;
+
+    use super::*;
+    use crate::record::Fate;
+    use crate::source::random::{Generator, generator};
+    use crate::trace::RowComparison;
+
+    const LINK: &str = r#"
+        version = 1
+        link = { rate = "8mbit" }
+        scheduler.kind = "edf"
+        class.one = {}
+        class.two = {}
+    "#;
+    const NETWORK: &str = r#"
+        network = { x.between = ["a", "b"], y.between = ["b", "c"] }
+        source = [{ class = "one", model = "poisson", packet = "90b", rate = "1kB/s", path = ["a", "b", "c"] }]
+    "#;
+
+    /// Any row: times go up and down, and are as small and as large as they may be.
+    fn row(draw: &mut Generator, hop: Option<Hop>) -> Record {
+        let times = [0, 1, 1_000_000, i64::MAX as u64, draw.random_range(0..1 << 40)];
+        let time = |draw: &mut Generator| Nanos(*times.choose(draw).unwrap());
+        let fate = match draw.random_range(0..3) {
+            0 => Fate::Queued,
+            1 => Fate::Dropped(DropReason::QueueFull),
+            _ => Fate::Sent { start: time(draw), departure: time(draw) },
+        };
+        let packet = Packet {
+            class: ClassId(draw.random_range(0..2)),
+            flow: FlowId(*[0, 7, u32::MAX].choose(draw).unwrap()),
+            length: draw.random(),
+            arrival: time(draw),
+            handle: draw.random::<u64>() >> 1,
+            ..Packet::default()
+        };
+        let deadline = draw.random::<bool>().then(|| time(draw));
+        Record { packet, set_out: Nanos::ZERO, hop, deadline, fate }
+    }
+
+    /// With groups that are full and one that is not.
+    #[test]
+    fn any_rows_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.parquet");
+        for (text, is_network) in [(LINK.to_owned(), false), ([LINK, NETWORK].concat(), true)] {
+            let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
+            for seed in 0..3 {
+                let mut draw = generator(seed, 0, 0);
+                let rows: Vec<Record> = (0..ParquetTrace::ROWS_IN_A_GROUP * 2 + 5)
+                    .map(|_| {
+                        let link = LinkId(draw.random_range(0..2));
+                        let hop = Hop { link, backward: draw.random() };
+                        row(&mut draw, is_network.then_some(hop))
+                    })
+                    .collect();
+                let mut trace =
+                    ParquetTrace::new(std::fs::File::create(&path).unwrap(), &plan).unwrap();
+                rows.iter().for_each(|row| trace.record(row));
+                trace.finish().unwrap();
+                let mut comparison = RowComparison::open(&path, &plan).unwrap();
+                rows.iter().for_each(|row| comparison.record(row));
+                assert_eq!(comparison.finish().unwrap(), None);
+            }
+        }
+    }
 }

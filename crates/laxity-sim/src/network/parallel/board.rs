@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use laxity::units::Nanos;
 
-use super::barrier::Line;
+use super::crew::Line;
 use super::log::{Log, PartObserver, tell};
 use crate::network::ids::PartId;
 use crate::network::plane::mail::Mail;

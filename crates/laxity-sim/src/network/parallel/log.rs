@@ -12,7 +12,7 @@ use crate::network::ids::SlotId;
 use crate::record::{Observer, Record};
 
 /// The observer of a part of a network.
-pub(crate) trait PartObserver: Observer + Default {
+pub(crate) trait PartObserver: Observer + Default + Send {
     /// Assigns all that was observed since the last call to an event.
     fn close(&mut self, now: Nanos, slot: SlotId);
 

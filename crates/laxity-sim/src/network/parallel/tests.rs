@@ -126,21 +126,24 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
         for region in 1..4 {
             let mut partition = partition.clone();
             (partition.region, partition.large) = (region, 0);
+            let pace = if region == 1 { Pace::default() } else { Pace::with_help() };
             let (outcome, _) =
-                run.simulate_in_parts(&partition, &mut (), &mut crate::to_the_end).unwrap();
+                run.simulate_in_parts(&partition, pace, &mut (), &mut crate::to_the_end).unwrap();
             assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
         }
     }
     for partition in &partitions {
         let mut diary = Diary::default();
-        let (outcome, _) =
-            run.simulate_in_parts(partition, &mut diary, &mut crate::to_the_end).unwrap();
+        let (outcome, _) = run
+            .simulate_in_parts(partition, Pace::with_help(), &mut diary, &mut crate::to_the_end)
+            .unwrap();
         assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
         let differ = diary.0.iter().zip(&serial.0).find(|(ours, theirs)| ours != theirs);
         assert_eq!(differ, None, "{partition:?}\n{text}");
         assert_eq!(diary.0.len(), serial.0.len(), "{partition:?}\n{text}");
-        let (outcome, _) =
-            run.simulate_in_parts(partition, &mut (), &mut crate::to_the_end).unwrap();
+        let (outcome, _) = run
+            .simulate_in_parts(partition, Pace::with_help(), &mut (), &mut crate::to_the_end)
+            .unwrap();
         assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
     }
     partitions.iter().map(|partition| partition.parts).max().unwrap_or(1)
@@ -332,8 +335,11 @@ fn windows_are_longer_behind_a_queue() {
         let duration = Some(Nanos(10_000_000_000));
         let run = NetworkRun::new(&on, duration, seed);
         let end = &mut crate::to_the_end;
-        let (_, silent) = run.simulate_in_parts(partition, &mut (), end).unwrap();
-        let (_, told) = run.simulate_in_parts(partition, &mut Diary::default(), end).unwrap();
+        let (_, silent) =
+            run.simulate_in_parts(partition, Pace::with_help(), &mut (), end).unwrap();
+        let (_, told) = run
+            .simulate_in_parts(partition, Pace::with_help(), &mut Diary::default(), end)
+            .unwrap();
         assert!(silent.windows * 4 < told.windows, "{silent:?} {told:?}");
     }
 }
@@ -387,4 +393,27 @@ fn parts_watch_the_windows_of_their_hops() {
     for seed in 1..4 {
         assert!(agree(text, seed, 3, Some(Nanos(4_000_000_000))) > 1);
     }
+}
+
+/// More threads than cores would only take turns.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_core_has_one_thread() {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    let plan = include_str!("../../../../../xtask/src/peers/fast.toml");
+    let plan = Plan::parse(plan, "plan.toml", Path::new("")).unwrap();
+    let on = plan.network_plan().unwrap().analysis();
+    let run = NetworkRun::new(&on, Some(Nanos(50_000_000)), 1);
+    let (this, four) = (Pid::from_raw(0), NonZeroU32::new(4).unwrap());
+    let cores = sched_getaffinity(this).unwrap();
+    let mut one = CpuSet::new();
+    one.set((0..).find(|core| cores.is_set(*core) == Ok(true)).unwrap()).unwrap();
+    sched_setaffinity(this, &one).unwrap();
+    let (outcome, how) = run.simulate_in_parallel(four, &mut (), &mut crate::to_the_end).unwrap();
+    sched_setaffinity(this, &cores).unwrap();
+    assert_eq!((how.threads, how.parts), (1, 1));
+    let expected = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
+    assert_eq!(format!("{:?}", outcome.summary), format!("{:?}", expected.summary));
 }

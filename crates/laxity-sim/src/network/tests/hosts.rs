@@ -8,6 +8,7 @@ use laxity::scheduler::DropReason;
 
 use super::*;
 use crate::network::layout::partition::partitions_of;
+use crate::network::parallel::pace::Pace;
 use crate::source::tests::testing::{pcap, udp};
 
 /// A capture in which hosts send these numbers of flows, each host 1000 packets of 1000 bytes in a
@@ -72,7 +73,8 @@ fn part(text: &str, folder: &Path, of: impl Fn(FlowId) -> bool) -> f64 {
     assert!(partitions.iter().any(|partition| partition.parts == 2));
     for partition in partitions {
         let mut parallel = Diary::default();
-        run.simulate_in_parts(&partition, &mut parallel, &mut crate::to_the_end).unwrap();
+        run.simulate_in_parts(&partition, Pace::with_help(), &mut parallel, &mut crate::to_the_end)
+            .unwrap();
         assert!(diary == parallel);
     }
     let sent: Vec<FlowId> = diary
