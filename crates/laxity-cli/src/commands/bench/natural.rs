@@ -61,7 +61,9 @@ impl<S: Scheduler> Driver<S> {
     /// With the packets of a mode queued.
     pub(super) fn new(scheduler: S, classes: u32, mode: Mode) -> Self {
         let queued = match mode {
-            Mode::Backlogged | Mode::Together => classes * each(classes),
+            Mode::Backlogged | Mode::Together | Mode::Overload | Mode::Flood => {
+                classes * each(classes)
+            }
             Mode::OnOff => (classes / 2).max(1),
             Mode::Single => 1,
         };
@@ -76,14 +78,14 @@ impl<S: Scheduler> Driver<S> {
         let order = shuffled(classes);
         let mut handles = shuffled(queued).into_iter().map(u64::from);
         match mode {
-            Mode::Backlogged | Mode::Together => {
+            Mode::Backlogged | Mode::Together | Mode::Overload | Mode::Flood => {
                 let woken = order.iter().flat_map(|&class| (0..each(classes)).map(move |_| class));
                 for (place, class) in woken.enumerate() {
                     let handle = handles.next().expect("one for each");
                     driver.draw_packet(class, handle);
                     // Woken one after another, classes are not in step.
                     let is_last = (place as u32 + 1).is_multiple_of(each(classes));
-                    for _ in 0..if mode == Mode::Backlogged && is_last { 4 } else { 0 } {
+                    for _ in 0..if mode != Mode::Together && is_last { 4 } else { 0 } {
                         driver.turn();
                     }
                 }

@@ -1,5 +1,5 @@
-//! The load under which Linux's own queue management is measured: a queue is offered many more
-//! packets than the link sends.
+//! The load under which Linux's own queue management is measured: a queue is offered more packets
+//! than the link sends.
 
 use std::hint::black_box;
 
@@ -8,14 +8,15 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use super::timing::{median, mixed};
+use super::by_pointer::ByPointer;
+use super::load::Under;
+use super::timing::{Mode, median, mixed};
 use super::{RED, managed};
 use crate::args::Case;
 
-/// Rounds of one run.
-const ROUNDS: u64 = 8_000;
-/// The packets that come in a round, and those that are sent in it.
-const OFFERED: u64 = 50;
+/// Packets that are offered in one run.
+const PACKETS: u64 = 400_000;
+/// The packets that are sent in a round.
 const SENT: u32 = 4;
 /// From one packet to the next.
 const GAP: Nanos = Nanos(400);
@@ -26,12 +27,21 @@ const LENGTHS: u64 = 1_400;
 
 /// The median ns for one packet offered, to a queue for all classes: every other packet is of the
 /// first class, the rest of any.
-pub(super) fn measure(case: Case, classes: u32) -> f64 {
-    let mut queue = managed(classes, policy(case));
+pub(super) fn measure(case: Case, under: Under) -> f64 {
+    let queue = managed(under.classes, policy(case));
+    match under.by_pointer {
+        true => offer(ByPointer::new(queue), under),
+        false => offer(queue, under),
+    }
+}
+
+fn offer<S: Scheduler>(mut queue: S, Under { classes, mode, .. }: Under) -> f64 {
+    let offered = if mode == Mode::Flood { 50 } else { 5 };
+    let rounds = PACKETS / offered;
     let (mut now, mut handle) = (Nanos::ZERO, 0);
     median(|| {
-        for _ in 0..ROUNDS {
-            for _ in 0..OFFERED {
+        for _ in 0..rounds {
+            for _ in 0..offered {
                 handle += 1;
                 let drawn = mixed(handle);
                 let of_any = ((drawn >> 32) * u64::from(classes)) >> 32;
@@ -47,7 +57,7 @@ pub(super) fn measure(case: Case, classes: u32) -> f64 {
                 black_box(queue.dequeue(now, &mut |_: Packet, _: DropReason| {}));
             }
         }
-        ROUNDS * OFFERED
+        rounds * offered
     })
 }
 
