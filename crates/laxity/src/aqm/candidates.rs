@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::packet::{ClassId, FlowId, Packet};
+use crate::packet::{ClassId, FlowId};
 use crate::scheduler::Place;
 
 crate::id! {
@@ -94,10 +94,14 @@ impl Candidates {
         self.packets.len()
     }
 
-    /// Adds a packet and returns its number.
+    /// Adds a packet of this flow and returns its number.
     #[inline]
-    pub(super) fn add(&mut self, packet: &Packet, ticket: TicketId) -> CandidateId {
-        self.packets.push(Candidate { class: packet.class, flow: packet.flow, ticket });
+    pub(super) fn add(
+        &mut self,
+        (class, flow): (ClassId, FlowId),
+        ticket: TicketId,
+    ) -> CandidateId {
+        self.packets.push(Candidate { class, flow, ticket });
         CandidateId((self.packets.len() - 1) as u32)
     }
 
@@ -108,11 +112,11 @@ impl Candidates {
         self.packets.get(id.index()).map(|moved| moved.ticket)
     }
 
-    /// The ticket of the packet at this index, if there is one and it is of the same flow.
+    /// The ticket of the packet at this index, if there is one and it is of this flow.
     #[inline]
-    pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<TicketId> {
-        let Candidate { class, flow, ticket } = *self.packets.get(index)?;
-        ((class, flow) == (packet.class, packet.flow)).then_some(ticket)
+    pub(super) fn same_flow(&self, index: usize, flow: (ClassId, FlowId)) -> Option<TicketId> {
+        let candidate = self.packets.get(index)?;
+        ((candidate.class, candidate.flow) == flow).then_some(candidate.ticket)
     }
 
     /// The ticket of the packet that was added last, or took over the last number.

@@ -4,12 +4,14 @@ use alloc::vec::Vec;
 
 use super::candidates::{Candidates, TicketId, Tickets};
 use super::codel::Fate;
-use super::queue::{Policy, Queue};
+use super::queue::{Admission, Applicant, Policy, Queue};
 use crate::error::SetupError;
 use crate::explain::Explain;
-use crate::packet::{ClassId, FlowId, Hosts, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::{ClassId, Ecn, FlowId, Hosts, Packet};
 use crate::scheduler::{
     Backlog, Dispatch, DropReason, DropSink, Place, QueueMemory, Reach, Scheduler, Withdraw,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -106,11 +108,20 @@ impl<S: Withdraw> ManagedScheduler<S> {
 
     /// Drops demoted packets of a queue until one that is not demoted has room, or there are none
     /// left.
-    fn make_room(&mut self, now: Nanos, queue: usize, packet: &Packet, drops: &mut dyn DropSink) {
-        if packet.demoted || !self.has_room_in(queue, packet, Backlog::default()) {
+    #[inline(never)]
+    fn make_room(
+        &mut self,
+        now: Nanos,
+        queue: usize,
+        first: FirstHalf,
+        second: SecondHalf,
+        drops: &mut dyn DropSink,
+    ) {
+        let packet = memory::join(first, second);
+        if packet.demoted || !self.has_room_in(queue, &packet, Backlog::default()) {
             return;
         }
-        while !self.books.queues[queue].has_room(packet, Backlog::default(), Backlog::default()) {
+        while !self.books.queues[queue].has_room(&packet, Backlog::default(), Backlog::default()) {
             let books = &mut self.books;
             let Some((ticket, place)) = books.demoted(queue) else { return };
             let mut dropped = Leaving { books, now, drops };
@@ -122,28 +133,41 @@ impl<S: Withdraw> ManagedScheduler<S> {
     }
 
     /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.
-    #[inline]
+    #[inline(always)]
     fn matches(
         &mut self,
         now: Nanos,
         queue: usize,
         candidates: u32,
-        packet: &Packet,
+        flow: (ClassId, FlowId),
         drops: &mut dyn DropSink,
     ) -> bool {
         let mut met = false;
         for _ in 0..candidates {
-            let books = &mut self.books;
-            let Some((ticket, place)) = books.draw(queue, packet) else { continue };
-            let mut dropped = Leaving { books, now, drops };
-            let mut victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
-            if let Some(packet) = &mut victim {
-                books.leave(now, packet);
-                drops.dropped(*packet, DropReason::Choke);
-                met = true;
+            if let Some((ticket, place)) = self.books.draw(queue, flow) {
+                met |= self.drop_victim(now, ticket, place, drops);
             }
         }
         met
+    }
+
+    /// Drops a packet that was drawn; returns whether it was there.
+    #[inline(never)]
+    fn drop_victim(
+        &mut self,
+        now: Nanos,
+        ticket: u64,
+        place: Place,
+        drops: &mut dyn DropSink,
+    ) -> bool {
+        let books = &mut self.books;
+        let mut dropped = Leaving { books, now, drops };
+        let Some(mut packet) = self.scheduler.withdraw(now, place, ticket, &mut dropped) else {
+            return false;
+        };
+        books.leave(now, &mut packet);
+        drop_packet(packet, DropReason::Choke, drops);
+        true
     }
 
     /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second
@@ -169,27 +193,38 @@ impl<S: Withdraw> ManagedScheduler<S> {
     }
 }
 
+/// Drops a packet that may be in registers.
+#[inline(always)]
+fn drop_packet(packet: Packet, reason: DropReason, drops: &mut dyn DropSink) {
+    let _none = turn_away(packet, reason, drops);
+}
+
 impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
         if packet.class.index() >= self.books.queue_of.len() {
-            return drops.dropped(packet, DropReason::NoClass);
+            return drop_packet(packet, DropReason::NoClass, drops);
         }
         let queue = self.books.queue_of(packet.class);
         if let Some(queue) = queue {
             if self.books.demoted.is_some() {
-                self.make_room(now, queue, &packet, drops);
+                let (first, second) = memory::split(packet);
+                self.make_room(now, queue, first, second, drops);
             }
             let candidates = self.books.queues[queue].arrive(now);
-            if candidates > 0 && self.matches(now, queue, candidates, &packet, drops) {
+            let flow = (packet.class, packet.flow);
+            if candidates > 0 && self.matches(now, queue, candidates, flow, drops) {
                 self.books.queues[queue].count_matched();
-                return drops.dropped(packet, DropReason::Choke);
+                return drop_packet(packet, DropReason::Choke, drops);
             }
-            let ecn = packet.ecn;
-            if let Err(reason) = self.books.queues[queue].judge(&mut packet) {
-                return drops.dropped(packet, reason);
-            }
-            if packet.ecn != ecn {
-                drops.marked(packet.class, packet.arrival);
+            match self.books.queues[queue].judge(Applicant::new(&packet)) {
+                Ok(Admission::Plain) => {}
+                Ok(Admission::Marked) => {
+                    if packet.ecn != Ecn::Experienced && packet.mark() {
+                        drops.marked(packet.class, packet.arrival);
+                    }
+                }
+                Err(reason) => return drop_packet(packet, reason, drops),
             }
         }
         self.let_in(now, queue, packet, drops, (S::enqueue, S::place));
@@ -203,20 +238,21 @@ impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
         self.let_in(now, queue, packet, drops, (S::take_over, S::adopt));
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let books = &mut self.books;
         loop {
             let mut dropped = Leaving { books, now, drops };
-            // Stays where the scheduler wrote it: to read it whole would wait for the parts.
-            let mut chosen = self.scheduler.dequeue(now, &mut dropped);
-            let Some(Dispatch { packet, .. }) = &mut chosen else { return None };
-            match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
-                Fate::Sent => return chosen,
+            let mut chosen = self.scheduler.dequeue(now, &mut dropped)?;
+            let packet = &mut chosen.packet;
+            let queue = books.leave(now, packet);
+            match queue.map_or(Fate::Sent, |queue| queue.release(now, packet)) {
+                Fate::Sent => return Some(chosen),
                 Fate::Marked => {
                     drops.marked(packet.class, packet.arrival);
-                    return chosen;
+                    return Some(chosen);
                 }
-                Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),
+                Fate::Dropped => drop_packet(*packet, DropReason::CoDel, drops),
             }
         }
     }
@@ -304,11 +340,12 @@ impl Books {
         let queue = queue.map(|queue| &mut self.queues[queue]);
         let id = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
         if let Some(queue) = queue {
-            queue.add(packet);
+            queue.add(packet.length);
             if let (Some(tickets), Some(id)) = (&mut self.tickets, id) {
-                tickets.get(id).index = queue.hold(packet, id);
+                let flow = (packet.class, packet.flow);
+                tickets.get(id).index = queue.hold(flow, id);
                 if let Some(demoted) = demoted {
-                    tickets.get(id).demoted = demoted.held.add(packet, id);
+                    tickets.get(id).demoted = demoted.held.add(flow, id);
                     demoted.queued.add(packet.length);
                 }
             }
@@ -326,7 +363,7 @@ impl Books {
         let demoted = demoted.map(|(all, queue)| &mut all[queue]);
         let mut queue = queue.map(|queue| &mut self.queues[queue]);
         if let Some(queue) = &mut queue {
-            queue.remove(now, packet);
+            queue.remove(now, packet.length);
         }
         if let Some(tickets) = &mut self.tickets {
             let ticket = tickets.take_back(TicketId(packet.handle as u32));
@@ -352,11 +389,11 @@ impl Books {
         }
     }
 
-    /// Draws a packet of a queue, if it is of the same flow as this one: its handle within the
-    /// scheduler and its place.
+    /// Draws a packet of a queue, if it is of this flow: its handle within the scheduler and its
+    /// place.
     #[inline]
-    fn draw(&mut self, queue: usize, packet: &Packet) -> Option<(u64, Place)> {
-        let id = self.queues[queue].draw(packet)?;
+    fn draw(&mut self, queue: usize, flow: (ClassId, FlowId)) -> Option<(u64, Place)> {
+        let id = self.queues[queue].draw(flow)?;
         let ticket = self.tickets.as_mut()?.get(id);
         Some((u64::from(id.0), ticket.place))
     }

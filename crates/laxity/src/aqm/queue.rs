@@ -9,7 +9,7 @@ use super::red::Detector;
 use super::{Choke, CoDel, Limit, Pie, Red, pie};
 use crate::error::SetupError;
 use crate::memory::prefetch;
-use crate::packet::Packet;
+use crate::packet::{ClassId, Ecn, FlowId, Packet};
 use crate::scheduler::{Backlog, DropReason, QueueMemory};
 use crate::units::Nanos;
 
@@ -52,6 +52,24 @@ enum Manager {
     Pie(pie::Controller),
 }
 
+/// A packet that wants to get in, as policies see it: in one register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Applicant {
+    length: u32,
+    /// Why it is dropped if there is no room.
+    full: DropReason,
+    is_ecn_capable: bool,
+}
+
+/// How a packet gets in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// As it is.
+    Plain,
+    /// Marked, if it is capable of ECN.
+    Marked,
+}
+
 /// CHOKe at work.
 #[derive(Clone, Debug)]
 struct Drawing {
@@ -59,6 +77,31 @@ struct Drawing {
     candidates: u32,
     random: Pcg32,
     held: Candidates,
+}
+
+impl Applicant {
+    #[inline(always)]
+    pub(super) fn new(packet: &Packet) -> Self {
+        let is_ecn_capable = packet.ecn != Ecn::NotCapable;
+        Applicant { length: packet.length, full: DropReason::no_room(packet), is_ecn_capable }
+    }
+
+    /// Whether it has room within a limit beside `queued`.
+    #[inline]
+    pub(super) fn check(self, limit: Limit, queued: Backlog) -> Result<(), DropReason> {
+        if limit.has_room(queued, self.length) { Ok(()) } else { Err(self.full) }
+    }
+
+    /// Gets in marked instead of being dropped for this reason, if marks are given and it is
+    /// capable of ECN.
+    #[inline]
+    pub(super) fn mark_or_drop(
+        self,
+        marks: bool,
+        reason: DropReason,
+    ) -> Result<Admission, DropReason> {
+        if marks && self.is_ecn_capable { Ok(Admission::Marked) } else { Err(reason) }
+    }
 }
 
 impl Queue {
@@ -113,13 +156,12 @@ impl Queue {
         }
     }
 
-    /// Draws a packet uniformly at random, and returns its ticket if it is of the same flow as this
-    /// one.
+    /// Draws a packet uniformly at random, and returns its ticket if it is of this flow.
     #[inline]
-    pub(super) fn draw(&mut self, packet: &Packet) -> Option<TicketId> {
+    pub(super) fn draw(&mut self, flow: (ClassId, FlowId)) -> Option<TicketId> {
         let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
         let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
-        held.same_flow(index as usize, packet)
+        held.same_flow(index as usize, flow)
     }
 
     /// A packet that matched a candidate does not get in; random early detection counts it among
@@ -131,22 +173,23 @@ impl Queue {
         }
     }
 
-    /// Whether a packet that matched no candidate gets in, maybe marked.
+    /// Whether a packet that matched no candidate gets in, or why not.
     #[inline]
-    pub(super) fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
+    pub(super) fn judge(&mut self, packet: Applicant) -> Result<Admission, DropReason> {
         let queued = self.queued;
         match &mut self.manager {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => {
                 detector.judge(packet, queued)
             }
             Manager::DropTail { limit, mark } => {
-                limit.check(queued, packet)?;
-                if mark.check(queued, packet).is_err() {
-                    packet.mark();
-                }
-                Ok(())
+                packet.check(*limit, queued)?;
+                let is_marked = !mark.has_room(queued, packet.length);
+                Ok(if is_marked { Admission::Marked } else { Admission::Plain })
             }
-            Manager::CoDel(codel, _) => codel.limit.check(queued, packet),
+            Manager::CoDel(codel, _) => {
+                packet.check(codel.limit, queued)?;
+                Ok(Admission::Plain)
+            }
             Manager::Pie(controller) => controller.judge(packet, queued),
         }
     }
@@ -160,19 +203,19 @@ impl Queue {
             Manager::CoDel(codel, _) => codel.limit,
             Manager::Pie(controller) => controller.limit(),
         };
-        limit.check(self.queued.without(gives_way).and(ahead), packet).is_ok()
+        limit.has_room(self.queued.without(gives_way).and(ahead), packet.length)
     }
 
     /// Counts a packet in.
     #[inline]
-    pub(super) fn add(&mut self, packet: &Packet) {
-        self.queued.add(packet.length);
+    pub(super) fn add(&mut self, length: u32) {
+        self.queued.add(length);
     }
 
     /// Counts a packet out.
     #[inline]
-    pub(super) fn remove(&mut self, now: Nanos, packet: &Packet) {
-        self.queued.remove(packet.length);
+    pub(super) fn remove(&mut self, now: Nanos, length: u32) {
+        self.queued.remove(length);
         if self.queued.packets > 0 {
             return;
         }
@@ -189,9 +232,9 @@ impl Queue {
     /// Makes a packet one that may be drawn, if packets are drawn here, and returns its number
     /// among them.
     #[inline]
-    pub(super) fn hold(&mut self, packet: &Packet, ticket: TicketId) -> CandidateId {
+    pub(super) fn hold(&mut self, flow: (ClassId, FlowId), ticket: TicketId) -> CandidateId {
         match &mut self.manager {
-            Manager::Choke(Drawing { held, .. }) => held.add(packet, ticket),
+            Manager::Choke(Drawing { held, .. }) => held.add(flow, ticket),
             _ => CandidateId(0),
         }
     }
@@ -207,11 +250,14 @@ impl Queue {
     }
 
     /// The fate of a packet that has been counted out, as the link is ready for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
         match &mut self.manager {
             Manager::CoDel(codel, controller) => {
-                controller.leave(codel, now, packet, self.queued.bytes)
+                let mut leaving = *packet;
+                let fate = controller.leave(codel, now, &mut leaving, self.queued.bytes);
+                packet.ecn = leaving.ecn;
+                fate
             }
             Manager::Pie(controller) => {
                 controller.advance(now);

@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 use num_integer::Integer;
 use num_traits::{One, ToPrimitive, Zero};
 
-use crate::curve::{Curve, Exact};
+use crate::curve::{Curve, Exact, Piece, ceil_bytes};
 use crate::units::Nanos;
 
 /// Assigns deadlines to a sequence of best-effort packets.
@@ -42,6 +42,8 @@ pub struct Deadlines {
     reached: usize,
     /// E's steepest slope, as nanoseconds a byte.
     steepest: PerByte,
+    /// How much E rises within a time at most.
+    rise: Rise,
     /// Packets that may still decide a deadline and that not every segment's window has taken in,
     /// oldest first.
     history: VecDeque<Earlier>,
@@ -49,6 +51,8 @@ pub struct Deadlines {
     oldest: u64,
     /// The packet that entered `history` last.
     latest: Option<Earlier>,
+    /// The packet that decided the last deadline.
+    decider: Option<Earlier>,
     /// W_n.
     work: u64,
 }
@@ -73,12 +77,38 @@ struct Segment {
     slope: PerByte,
     /// E^-1 at `up_to`, rounded up.
     end: u64,
+    /// The work up to which no packet enters the range and its leader stays in it.
+    until: u64,
+    /// No deadline by the leader is later than this; zero without one.
+    bound: u64,
     /// The packets in the range that may come to lead it, the leader first; each has no larger
     /// r_i - W_{i-1}/slope than the one before and leaves the range after it.
     window: VecDeque<Earlier>,
     /// The number in `history` of the packet that enters next.
     next: u64,
 }
+
+/// How much E rises within a time at most, as a concave curve H: `E(t + d) - E(t) <= H(d)`, with
+/// E's left limit at t.
+///
+/// If E is never above a concave curve and h is the largest gap between them, then H is that curve,
+/// less its value at 0, and h.
+#[derive(Clone, Debug)]
+struct Rise {
+    /// Tangents of H: all of them are above it everywhere, so that they may be rounded up.
+    lines: Vec<RiseLine>,
+}
+
+/// The line `bytes + slope t`, which touches a curve from time `from` on.
+#[derive(Clone, Copy, Debug)]
+struct RiseLine {
+    from: u64,
+    bytes: u64,
+    /// In bytes over [`SCALE`] ns.
+    slope: u64,
+}
+
+const SCALE: u64 = 1 << 32;
 
 /// `nanos / denominator` nanoseconds a byte.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +127,11 @@ impl Deadlines {
             segments: segments(curve)?,
             reached: 0,
             steepest: steepest(curve)?,
+            rise: Rise::new(curve)?,
             history: VecDeque::new(),
             oldest: 0,
             latest: None,
+            decider: None,
             work: 0,
         })
     }
@@ -119,10 +151,16 @@ impl Deadlines {
             if arrival.0.saturating_add(segment.end) <= deadline {
                 break;
             }
-            segment.slide(self.work, &self.history, self.oldest);
-            let Some(leader) = segment.window.front() else { continue };
-            if leader.arrival.saturating_add(segment.end) > deadline {
-                deadline = deadline.max(segment.deadline(leader, self.work));
+            if self.work > segment.until {
+                segment.slide(self.work, &self.history, self.oldest);
+            }
+            if segment.bound > deadline
+                && let Some(leader) = segment.window.front()
+            {
+                let of_leader = segment.deadline(leader, self.work);
+                if of_leader > deadline {
+                    (deadline, self.decider) = (of_leader, Some(*leader));
+                }
             }
         }
         self.forget();
@@ -144,12 +182,11 @@ impl Deadlines {
             return;
         }
         self.history.clear();
-        self.latest = None;
+        (self.latest, self.decider) = (None, None);
         self.oldest = 0;
         self.work = 0;
         for segment in &mut self.segments[..self.reached] {
-            segment.window.clear();
-            segment.next = 0;
+            segment.clear();
         }
         self.reached = 0;
     }
@@ -174,8 +211,12 @@ impl Deadlines {
             + self.segments.capacity() * size_of::<Segment>()
     }
 
+    /// Remembers a packet unless an earlier one stays ahead of it for all time.
     fn remember(&mut self, packet: Earlier) {
-        if self.latest.is_none_or(|latest| packet.leads(&latest, self.steepest)) {
+        let is_behind = |decider| packet.stays_behind(&decider, &self.rise);
+        if self.latest.is_none_or(|latest| packet.leads(&latest, self.steepest))
+            && !self.decider.is_some_and(is_behind)
+        {
             self.history.push_back(packet);
             self.latest = Some(packet);
         }
@@ -189,6 +230,41 @@ impl Earlier {
         let later_by = u128::from(self.arrival - earlier.arrival);
         let work = u128::from(self.work_before - earlier.work_before);
         later_by * u128::from(slope.denominator) > work * u128::from(slope.nanos)
+    }
+}
+
+impl Earlier {
+    /// Whether an earlier packet is ahead of this one for all time: E takes longer for the work
+    /// between them, wherever it begins, than this one arrived later.
+    fn stays_behind(&self, earlier: &Earlier, rise: &Rise) -> bool {
+        let work = self.work_before - earlier.work_before;
+        rise.is_less(self.arrival - earlier.arrival, work)
+    }
+}
+
+impl Rise {
+    fn new(curve: &Curve) -> Option<Rise> {
+        let above = curve.negate().greatest_convex_minorant().negate();
+        let gap = Curve::vertical_distance(&above, curve)?.max(above.value(&Exact::zero()));
+        let gap = gap - above.value(&Exact::zero());
+        let scale = Exact::from_integer(SCALE.into());
+        let line = |piece: &Piece| {
+            let bytes = &piece.value - &piece.slope * &piece.start + &gap;
+            Some(RiseLine {
+                from: whole(&piece.start),
+                bytes: ceil_bytes(&bytes)?.0,
+                slope: ceil_bytes(&(&piece.slope * &scale))?.0,
+            })
+        };
+        Some(Rise { lines: above.pieces().iter().filter_map(line).collect() })
+    }
+
+    /// Whether E rises by `work` bytes or less within any `time` ns.
+    fn is_less(&self, time: u64, work: u64) -> bool {
+        let line = self.lines.partition_point(|line| line.from <= time).checked_sub(1);
+        let Some(line) = line.map(|line| &self.lines[line]) else { return false };
+        let rises = u128::from(line.slope) * u128::from(time) / u128::from(SCALE);
+        work.checked_sub(line.bytes).is_some_and(|work| rises < u128::from(work))
     }
 }
 
@@ -208,6 +284,8 @@ impl Segment {
                 denominator: denominator.to_u64()?,
             },
             end: 0,
+            until: above,
+            bound: 0,
             window: VecDeque::new(),
             next: 0,
         };
@@ -233,6 +311,18 @@ impl Segment {
             self.enter(*packet);
         }
         self.next = oldest + at as u64;
+        let enters = history.get(at).map_or(work, |packet| packet.work_before);
+        let leader = self.window.front();
+        let leaves =
+            leader.map_or(u64::MAX, |leader| leader.work_before.saturating_add(self.up_to));
+        self.until = enters.saturating_add(self.above).min(leaves);
+        self.bound = leader.map_or(0, |leader| leader.arrival.saturating_add(self.end));
+    }
+
+    /// Forgets all packets.
+    fn clear(&mut self) {
+        self.window.clear();
+        (self.next, self.until, self.bound) = (0, self.above, 0);
     }
 
     fn enter(&mut self, packet: Earlier) {
