@@ -40,20 +40,24 @@ impl Tickets {
         Tickets { tickets: Vec::new(), free: NONE }
     }
 
-    #[inline]
-    pub(super) fn issue(&mut self, handle: u64) -> TicketId {
-        let ticket = Ticket { handle, ..Ticket::default() };
-        match self.free {
-            NONE => {
-                self.tickets.push(ticket);
-                TicketId((self.tickets.len() - 1) as u32)
-            }
-            id => {
-                self.free = TicketId(self.tickets[id.index()].index.0);
-                self.tickets[id.index()] = ticket;
-                id
-            }
+    /// A number for a packet, and its record, which is to be filled in.
+    #[inline(always)]
+    pub(super) fn issue(&mut self) -> (TicketId, &mut Ticket) {
+        if self.free == NONE {
+            self.add_free();
         }
+        let id = self.free;
+        let ticket = &mut self.tickets[id.index()];
+        self.free = TicketId(ticket.index.0);
+        (id, ticket)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_free(&mut self) {
+        self.free = TicketId(self.tickets.len() as u32);
+        let index = CandidateId(NONE.0);
+        self.tickets.push(Ticket { index, ..Ticket::default() });
     }
 
     #[inline]
@@ -61,12 +65,13 @@ impl Tickets {
         &mut self.tickets[id.index()]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_back(&mut self, id: TicketId) -> Ticket {
-        let ticket = self.tickets[id.index()];
-        self.tickets[id.index()].index = CandidateId(self.free.0);
+        let ticket = &mut self.tickets[id.index()];
+        let taken = *ticket;
+        ticket.index = CandidateId(self.free.0);
         self.free = id;
-        ticket
+        taken
     }
 
     pub(super) fn footprint(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::candidates::{Candidates, TicketId, Tickets};
+use super::candidates::{CandidateId, Candidates, TicketId, Tickets};
 use super::codel::Fate;
 use super::queue::{Admission, Applicant, Policy, Queue};
 use crate::error::SetupError;
@@ -44,6 +44,19 @@ struct Books {
 struct DemotedPackets {
     held: Candidates,
     queued: Backlog,
+}
+
+impl DemotedPackets {
+    fn add(&mut self, flow: (ClassId, FlowId), length: u32, ticket: TicketId) -> CandidateId {
+        self.queued.add(length);
+        self.held.add(flow, ticket)
+    }
+
+    /// Returns the ticket of the packet that takes over its number.
+    fn remove(&mut self, id: CandidateId, length: u32) -> Option<TicketId> {
+        self.queued.remove(length);
+        self.held.remove(id)
+    }
 }
 
 const NO_QUEUE: u32 = u32::MAX;
@@ -335,33 +348,33 @@ impl Books {
     /// Counts a packet in, and makes it out to the scheduler.
     #[inline(always)]
     fn enter(&mut self, queue: Option<usize>, packet: &mut Packet) {
-        let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
-        let demoted = demoted.map(|(all, queue)| &mut all[queue]);
-        let queue = queue.map(|queue| &mut self.queues[queue]);
-        let id = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
-        if let Some(queue) = queue {
-            queue.add(packet.length);
-            if let (Some(tickets), Some(id)) = (&mut self.tickets, id) {
-                let flow = (packet.class, packet.flow);
-                tickets.get(id).index = queue.hold(flow, id);
-                if let Some(demoted) = demoted {
-                    tickets.get(id).demoted = demoted.held.add(flow, id);
-                    demoted.queued.add(packet.length);
-                }
+        let queue = queue.map(|number| (number, &mut self.queues[number]));
+        let Some(tickets) = &mut self.tickets else {
+            if let Some((_, queue)) = queue {
+                queue.add(packet.length);
             }
-        }
-        if let Some(id) = id {
-            packet.handle = u64::from(id.0);
+            return;
+        };
+        let (id, ticket) = tickets.issue();
+        ticket.handle = packet.handle;
+        packet.handle = u64::from(id.0);
+        if let Some((number, queue)) = queue {
+            let flow = (packet.class, packet.flow);
+            queue.add(packet.length);
+            ticket.index = queue.hold(flow, id);
+            if packet.demoted
+                && let Some(demoted) = &mut self.demoted
+            {
+                ticket.demoted = demoted[number].add(flow, packet.length, id);
+            }
         }
     }
 
     /// Counts out a packet that the scheduler returns, and restores its handle. Returns its queue.
     #[inline(always)]
     fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
-        let queue = self.queue_of(packet.class);
-        let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
-        let demoted = demoted.map(|(all, queue)| &mut all[queue]);
-        let mut queue = queue.map(|queue| &mut self.queues[queue]);
+        let number = self.queue_of(packet.class);
+        let mut queue = number.map(|number| &mut self.queues[number]);
         if let Some(queue) = &mut queue {
             queue.remove(now, packet.length);
         }
@@ -371,11 +384,11 @@ impl Books {
             if let Some(moved) = queue.as_mut().and_then(|queue| queue.let_go(ticket.index)) {
                 tickets.get(moved).index = ticket.index;
             }
-            if let Some(demoted) = demoted {
-                demoted.queued.remove(packet.length);
-                if let Some(moved) = demoted.held.remove(ticket.demoted) {
-                    tickets.get(moved).demoted = ticket.demoted;
-                }
+            if packet.demoted
+                && let (Some(demoted), Some(number)) = (&mut self.demoted, number)
+                && let Some(moved) = demoted[number].remove(ticket.demoted, packet.length)
+            {
+                tickets.get(moved).demoted = ticket.demoted;
             }
         }
         queue

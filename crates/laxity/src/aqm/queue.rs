@@ -41,13 +41,14 @@ pub enum Policy {
 pub(super) struct Queue {
     manager: Manager,
     queued: Backlog,
+    /// CHOKe's draws, if it manages the queue together with random early detection.
+    drawing: Option<Drawing>,
 }
 
 #[derive(Clone, Debug)]
 enum Manager {
     DropTail { limit: Limit, mark: Limit },
     Red(Detector),
-    Choke(Drawing),
     CoDel(CoDel, Controller),
     Pie(pie::Controller),
 }
@@ -70,10 +71,9 @@ pub(super) enum Admission {
     Marked,
 }
 
-/// CHOKe at work.
+/// What CHOKe adds to random early detection.
 #[derive(Clone, Debug)]
 struct Drawing {
-    detector: Detector,
     candidates: u32,
     random: Pcg32,
     held: Candidates,
@@ -117,22 +117,22 @@ impl Queue {
     /// If the policy's settings are not as they say.
     pub(super) fn new(policy: Policy, seed: u64, number: u64) -> Result<Self, SetupError> {
         let [of_red, of_choke] = [2 * number, 2 * number + 1].map(|own| Pcg32::new(seed, own));
+        let mut drawing = None;
         let manager = match policy {
             Policy::DropTail { limit, mark } => Manager::DropTail { limit, mark },
             Policy::Red(red) => Manager::Red(Detector::new(red, of_red)?),
-            Policy::Choke(Choke { red, candidates }) => Manager::Choke(Drawing {
-                detector: Detector::new(red, of_red)?,
-                candidates,
-                random: of_choke,
-                held: Candidates::default(),
-            }),
+            Policy::Choke(Choke { red, candidates }) => {
+                let held = Candidates::default();
+                drawing = Some(Drawing { candidates, random: of_choke, held });
+                Manager::Red(Detector::new(red, of_red)?)
+            }
             Policy::CoDel(codel) => {
                 codel.check()?;
                 Manager::CoDel(codel, Controller::default())
             }
             Policy::Pie(pie) => Manager::Pie(pie::Controller::new(pie, of_red)?),
         };
-        Ok(Queue { manager, queued: Backlog::default() })
+        Ok(Queue { manager, queued: Backlog::default(), drawing })
     }
 
     /// A packet comes, which may get in or not; returns how many candidates are drawn to be
@@ -142,11 +142,8 @@ impl Queue {
         match &mut self.manager {
             Manager::Red(detector) => {
                 detector.average(now, self.queued);
-                0
-            }
-            Manager::Choke(Drawing { detector, candidates, .. }) => {
-                detector.average(now, self.queued);
-                if detector.detects() { *candidates } else { 0 }
+                let candidates = self.drawing.as_ref().map_or(0, |drawing| drawing.candidates);
+                if detector.detects() { candidates } else { 0 }
             }
             Manager::Pie(controller) => {
                 controller.advance(now);
@@ -159,7 +156,7 @@ impl Queue {
     /// Draws a packet uniformly at random, and returns its ticket if it is of this flow.
     #[inline]
     pub(super) fn draw(&mut self, flow: (ClassId, FlowId)) -> Option<TicketId> {
-        let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
+        let Drawing { random, held, .. } = self.drawing.as_mut()?;
         let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
         held.same_flow(index as usize, flow)
     }
@@ -168,7 +165,7 @@ impl Queue {
     /// those that came since its last drop.
     #[inline]
     pub(super) fn count_matched(&mut self) {
-        if let Manager::Choke(Drawing { detector, .. }) = &mut self.manager {
+        if let Manager::Red(detector) = &mut self.manager {
             detector.count_unjudged();
         }
     }
@@ -178,9 +175,7 @@ impl Queue {
     pub(super) fn judge(&mut self, packet: Applicant) -> Result<Admission, DropReason> {
         let queued = self.queued;
         match &mut self.manager {
-            Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => {
-                detector.judge(packet, queued)
-            }
+            Manager::Red(detector) => detector.judge(packet, queued),
             Manager::DropTail { limit, mark } => {
                 packet.check(*limit, queued)?;
                 let is_marked = !mark.has_room(queued, packet.length);
@@ -198,7 +193,7 @@ impl Queue {
     /// of that is dropped for it.
     pub(super) fn has_room(&self, packet: &Packet, ahead: Backlog, gives_way: Backlog) -> bool {
         let limit = match &self.manager {
-            Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.limit(),
+            Manager::Red(detector) => detector.limit(),
             Manager::DropTail { limit, .. } => *limit,
             Manager::CoDel(codel, _) => codel.limit,
             Manager::Pie(controller) => controller.limit(),
@@ -220,7 +215,7 @@ impl Queue {
             return;
         }
         match &mut self.manager {
-            Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.idle(now),
+            Manager::Red(detector) => detector.idle(now),
             Manager::Pie(controller) => {
                 controller.advance(now);
                 controller.idle();
@@ -233,20 +228,15 @@ impl Queue {
     /// among them.
     #[inline]
     pub(super) fn hold(&mut self, flow: (ClassId, FlowId), ticket: TicketId) -> CandidateId {
-        match &mut self.manager {
-            Manager::Choke(Drawing { held, .. }) => held.add(flow, ticket),
-            _ => CandidateId(0),
-        }
+        let drawing = self.drawing.as_mut();
+        drawing.map_or(CandidateId(0), |drawing| drawing.held.add(flow, ticket))
     }
 
     /// A packet, if packets are drawn here, can be drawn no more. Returns the ticket of the one
     /// that takes over its number.
     #[inline]
     pub(super) fn let_go(&mut self, id: CandidateId) -> Option<TicketId> {
-        match &mut self.manager {
-            Manager::Choke(Drawing { held, .. }) => held.remove(id),
-            _ => None,
-        }
+        self.drawing.as_mut()?.held.remove(id)
     }
 
     /// The fate of a packet that has been counted out, as the link is ready for it.
@@ -272,9 +262,7 @@ impl Queue {
     pub(super) fn memory(&self) -> Option<QueueMemory> {
         match &self.manager {
             Manager::CoDel(_, controller) => Some(QueueMemory(*controller)),
-            Manager::DropTail { .. } | Manager::Red(_) | Manager::Choke(_) | Manager::Pie(_) => {
-                None
-            }
+            Manager::DropTail { .. } | Manager::Red(_) | Manager::Pie(_) => None,
         }
     }
 
@@ -286,9 +274,6 @@ impl Queue {
     }
 
     pub(super) fn footprint(&self) -> usize {
-        match &self.manager {
-            Manager::Choke(Drawing { held, .. }) => held.footprint(),
-            _ => 0,
-        }
+        self.drawing.as_ref().map_or(0, |drawing| drawing.held.footprint())
     }
 }

@@ -7,7 +7,7 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::timing::{Mode, median, mixed, shuffled};
+use super::timing::{Mode, draw, median, mixed, shuffled};
 
 /// Packets of one run.
 const PACKETS: u64 = 400_000;
@@ -149,15 +149,8 @@ impl<S: Scheduler> Driver<S> {
         self.scheduler.enqueue(self.now, packet, &mut |_: Packet, _: DropReason| {});
     }
 
-    /// A number at random (xorshift: Marsaglia 2003), quick beside what is measured.
     #[inline(always)]
     fn draw(&mut self) -> u64 {
-        if self.drawn == 0 {
-            self.drawn = 0x9E37_79B9_7F4A_7C15;
-        }
-        self.drawn ^= self.drawn << 13;
-        self.drawn ^= self.drawn >> 7;
-        self.drawn ^= self.drawn << 17;
-        self.drawn
+        draw(&mut self.drawn)
     }
 }

@@ -10,7 +10,7 @@ use laxity::units::Nanos;
 
 use super::by_pointer::ByPointer;
 use super::load::Under;
-use super::timing::{Mode, median, mixed};
+use super::timing::{Mode, draw, median};
 use super::{RED, managed};
 use crate::args::Case;
 
@@ -23,7 +23,7 @@ const GAP: Nanos = Nanos(400);
 /// The most that is queued.
 const LIMIT: u64 = 1024;
 /// Lengths go round from 64 bytes on.
-const LENGTHS: u64 = 1_400;
+const LENGTHS: u32 = 1_400;
 
 /// The median ns for one packet offered, to a queue for all classes: every other packet is of the
 /// first class, the rest of any.
@@ -38,15 +38,20 @@ pub(super) fn measure(case: Case, under: Under) -> f64 {
 fn offer<S: Scheduler>(mut queue: S, Under { classes, mode, .. }: Under) -> f64 {
     let offered = if mode == Mode::Flood { 50 } else { 5 };
     let rounds = PACKETS / offered;
-    let (mut now, mut handle) = (Nanos::ZERO, 0);
+    let (mut now, mut handle, mut drawn) = (Nanos::ZERO, 0, 0);
+    let lengths: Vec<_> = (64..64 + LENGTHS).collect();
+    let mut lengths = lengths.iter().cycle();
     median(|| {
         for _ in 0..rounds {
             for _ in 0..offered {
                 handle += 1;
-                let drawn = mixed(handle);
-                let of_any = ((drawn >> 32) * u64::from(classes)) >> 32;
-                let class = ClassId(if drawn.is_multiple_of(2) { of_any as u32 } else { 0 });
-                let length = 64 + (handle % LENGTHS) as u32;
+                let is_first = draw(&mut drawn) >> 32 & 1 == 1;
+                let class = match is_first {
+                    true => 0,
+                    false => (((draw(&mut drawn) >> 32) * u64::from(classes)) >> 32) as u32,
+                };
+                let class = ClassId(class);
+                let length = *lengths.next().unwrap_or(&64);
                 let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
                 queue.enqueue(now, packet, &mut |packet: Packet, _: DropReason| {
                     black_box(packet.handle);
@@ -54,7 +59,9 @@ fn offer<S: Scheduler>(mut queue: S, Under { classes, mode, .. }: Under) -> f64 
                 now += GAP;
             }
             for _ in 0..SENT {
-                black_box(queue.dequeue(now, &mut |_: Packet, _: DropReason| {}));
+                let sent = queue.dequeue(now, &mut |_: Packet, _: DropReason| {});
+                // The packet is used field by field, as a sender would use it.
+                black_box(sent.map(|sent| sent.packet.handle));
             }
         }
         rounds * offered

@@ -78,6 +78,18 @@ pub(super) fn shuffled(count: u32) -> Vec<u32> {
     numbers
 }
 
+/// A number at random (xorshift: Marsaglia 2003), quick beside what is measured.
+#[inline(always)]
+pub(super) fn draw(drawn: &mut u64) -> u64 {
+    if *drawn == 0 {
+        *drawn = 0x9E37_79B9_7F4A_7C15;
+    }
+    *drawn ^= *drawn << 13;
+    *drawn ^= *drawn >> 7;
+    *drawn ^= *drawn << 17;
+    *drawn
+}
+
 /// A number whose bits look drawn (Steele, Lea, Flood 2014).
 pub(super) fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);

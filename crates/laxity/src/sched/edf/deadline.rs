@@ -95,8 +95,11 @@ struct Segment {
 /// less its value at 0, and h.
 #[derive(Clone, Debug)]
 struct Rise {
-    /// Tangents of H: all of them are above it everywhere, so that they may be rounded up.
+    /// Tangents of H: each of them is above it everywhere, so that it may be rounded up, and stand
+    /// in for others.
     lines: Vec<RiseLine>,
+    /// The one that was looked at last.
+    current: usize,
 }
 
 /// The line `bytes + slope t`, which touches a curve from time `from` on.
@@ -213,10 +216,10 @@ impl Deadlines {
 
     /// Remembers a packet unless an earlier one stays ahead of it for all time.
     fn remember(&mut self, packet: Earlier) {
-        let is_behind = |decider| packet.stays_behind(&decider, &self.rise);
-        if self.latest.is_none_or(|latest| packet.leads(&latest, self.steepest))
-            && !self.decider.is_some_and(is_behind)
-        {
+        if self.decider.is_some_and(|decider| packet.stays_behind(&decider, &mut self.rise)) {
+            return;
+        }
+        if self.latest.is_none_or(|latest| packet.leads(&latest, self.steepest)) {
             self.history.push_back(packet);
             self.latest = Some(packet);
         }
@@ -236,9 +239,9 @@ impl Earlier {
 impl Earlier {
     /// Whether an earlier packet is ahead of this one for all time: E takes longer for the work
     /// between them, wherever it begins, than this one arrived later.
-    fn stays_behind(&self, earlier: &Earlier, rise: &Rise) -> bool {
+    fn stays_behind(&self, earlier: &Earlier, rise: &mut Rise) -> bool {
         let work = self.work_before - earlier.work_before;
-        rise.is_less(self.arrival - earlier.arrival, work)
+        rise.is_at_most(self.arrival - earlier.arrival, work)
     }
 }
 
@@ -256,13 +259,18 @@ impl Rise {
                 slope: ceil_bytes(&(&piece.slope * &scale))?.0,
             })
         };
-        Some(Rise { lines: above.pieces().iter().filter_map(line).collect() })
+        Some(Rise { lines: above.pieces().iter().filter_map(line).collect(), current: 0 })
     }
 
-    /// Whether E rises by `work` bytes or less within any `time` ns.
-    fn is_less(&self, time: u64, work: u64) -> bool {
-        let line = self.lines.partition_point(|line| line.from <= time).checked_sub(1);
-        let Some(line) = line.map(|line| &self.lines[line]) else { return false };
+    /// Whether it is known that E rises by at most `work` bytes within any `time` ns. Moves to the
+    /// next tangent at most, which is nearly always enough.
+    fn is_at_most(&mut self, time: u64, work: u64) -> bool {
+        if self.lines.get(self.current + 1).is_some_and(|next| next.from <= time) {
+            self.current += 1;
+        } else if self.current > 0 && time < self.lines[self.current].from {
+            self.current -= 1;
+        }
+        let Some(line) = self.lines.get(self.current) else { return false };
         let rises = u128::from(line.slope) * u128::from(time) / u128::from(SCALE);
         work.checked_sub(line.bytes).is_some_and(|work| rises < u128::from(work))
     }
