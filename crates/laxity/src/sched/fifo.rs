@@ -85,8 +85,11 @@ impl Scheduler for Fifo {
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        let packet = match self.packets.pop_front() {
-            Some(packet) => packet,
+        let packet = match self.packets.front() {
+            Some(&packet) => {
+                self.packets.pop_front();
+                packet
+            }
             None => {
                 let packet = *self.listed.front(0)?;
                 self.listed.pop(0);
@@ -118,7 +121,9 @@ impl Withdraw for Fifo {
             return turn_away(packet, DropReason::NoClass, drops);
         }
         self.listed_len += 1;
-        self.bytes += u64::from(packet.length);
+        // Saturates so that it is not added as one vector with what stands beside it, as in
+        // `Backlog::add`.
+        self.bytes = self.bytes.saturating_add(u64::from(packet.length));
         Some(self.listed.push(0, (), packet))
     }
 
