@@ -9,7 +9,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 use super::load::{self, Under};
 
 /// Every other class is best effort, in the order of arrival. Its deadlines come from what
-/// contracts of half the link leave, in a residual capacity of this many pieces.
+/// contracts of half the link leave, in a residual capacity of this many pieces that reach over
+/// tenths of a second.
 pub(super) fn edf(under: Under, pieces: u32) -> Edf {
     let deadlines = (0..).zip(load::deadlines(under.classes));
     let real_time = deadlines.map(|(class, deadline)| (class % 2 == 0).then_some(deadline));
@@ -25,7 +26,7 @@ fn best_effort(link: Rate, pieces: u32) -> Deadlines {
     // That of a millisecond.
     let bucket = Bytes(rate.0 / 8 / 1_000);
     let contract = |number| RealTime {
-        deadline: Nanos(number * 1_000_000),
+        deadline: Nanos(number * 50_000_000),
         arrival: vec![TokenBucket { bucket, rate }],
         packet,
     };
