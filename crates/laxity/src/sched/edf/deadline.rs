@@ -24,6 +24,13 @@
 //! all time. On a line this alone leaves one packet. The result is the Total Bandwidth recursion
 //! D_n = w_n/slope + max(r_n, D_{n-1}) of section 4.1, or with an offset that of 4.2. On two lines
 //! it is Algorithm 2.
+//!
+//! Nor does a packet decide if the packet behind the last deadline stays ahead of it for all time:
+//! if E takes longer for the work between the two, wherever it begins, than the one arrived after
+//! the other. While best effort has much to send, this leaves few packets, and most segments
+//! have none.
+
+mod rise;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -31,8 +38,9 @@ use alloc::vec::Vec;
 use num_integer::Integer;
 use num_traits::{One, ToPrimitive, Zero};
 
-use crate::curve::{Curve, Exact, Piece, ceil_bytes};
+use crate::curve::{Curve, Exact};
 use crate::units::Nanos;
+use rise::Rise;
 
 /// Assigns deadlines to a sequence of best-effort packets.
 #[derive(Clone, Debug)]
@@ -87,31 +95,6 @@ struct Segment {
     /// The number in `history` of the packet that enters next.
     next: u64,
 }
-
-/// How much E rises within a time at most, as a concave curve H: `E(t + d) - E(t) <= H(d)`, with
-/// E's left limit at t.
-///
-/// If E is never above a concave curve and h is the largest gap between them, then H is that curve,
-/// less its value at 0, and h.
-#[derive(Clone, Debug)]
-struct Rise {
-    /// Tangents of H: each of them is above it everywhere, so that it may be rounded up, and stand
-    /// in for others.
-    lines: Vec<RiseLine>,
-    /// The one that was looked at last.
-    current: usize,
-}
-
-/// The line `bytes + slope t`, which touches a curve from time `from` on.
-#[derive(Clone, Copy, Debug)]
-struct RiseLine {
-    from: u64,
-    bytes: u64,
-    /// In bytes over [`SCALE`] ns.
-    slope: u64,
-}
-
-const SCALE: u64 = 1 << 32;
 
 /// `nanos / denominator` nanoseconds a byte.
 #[derive(Clone, Copy, Debug)]
@@ -212,6 +195,7 @@ impl Deadlines {
         let windows: usize = self.segments.iter().map(|segment| segment.window.capacity()).sum();
         (self.history.capacity() + windows) * size_of::<Earlier>()
             + self.segments.capacity() * size_of::<Segment>()
+            + self.rise.footprint()
     }
 
     /// Remembers a packet unless an earlier one stays ahead of it for all time.
@@ -234,45 +218,12 @@ impl Earlier {
         let work = u128::from(self.work_before - earlier.work_before);
         later_by * u128::from(slope.denominator) > work * u128::from(slope.nanos)
     }
-}
 
-impl Earlier {
     /// Whether an earlier packet is ahead of this one for all time: E takes longer for the work
     /// between them, wherever it begins, than this one arrived later.
     fn stays_behind(&self, earlier: &Earlier, rise: &mut Rise) -> bool {
         let work = self.work_before - earlier.work_before;
         rise.is_at_most(self.arrival - earlier.arrival, work)
-    }
-}
-
-impl Rise {
-    fn new(curve: &Curve) -> Option<Rise> {
-        let above = curve.negate().greatest_convex_minorant().negate();
-        let gap = Curve::vertical_distance(&above, curve)?.max(above.value(&Exact::zero()));
-        let gap = gap - above.value(&Exact::zero());
-        let scale = Exact::from_integer(SCALE.into());
-        let line = |piece: &Piece| {
-            let bytes = &piece.value - &piece.slope * &piece.start + &gap;
-            Some(RiseLine {
-                from: whole(&piece.start),
-                bytes: ceil_bytes(&bytes)?.0,
-                slope: ceil_bytes(&(&piece.slope * &scale))?.0,
-            })
-        };
-        Some(Rise { lines: above.pieces().iter().filter_map(line).collect(), current: 0 })
-    }
-
-    /// Whether it is known that E rises by at most `work` bytes within any `time` ns. Moves to the
-    /// next tangent at most, which is nearly always enough.
-    fn is_at_most(&mut self, time: u64, work: u64) -> bool {
-        if self.lines.get(self.current + 1).is_some_and(|next| next.from <= time) {
-            self.current += 1;
-        } else if self.current > 0 && time < self.lines[self.current].from {
-            self.current -= 1;
-        }
-        let Some(line) = self.lines.get(self.current) else { return false };
-        let rises = u128::from(line.slope) * u128::from(time) / u128::from(SCALE);
-        work.checked_sub(line.bytes).is_some_and(|work| rises < u128::from(work))
     }
 }
 
