@@ -112,8 +112,8 @@ struct Peers {
     /// How many seeds each network runs with.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..))]
     seeds: u32,
-    /// Time ours beside the programs of this folder instead, in turns: b_null, b_drr, b_qfq, b_hfsc
-    /// and b_etf.
+    /// Time ours beside the programs of this folder instead, in turns: b_null, b_drr, b_qfq,
+    /// b_hfsc, b_etf and b_choke.
     #[arg(long, value_name = "FOLDER", conflicts_with = "seeds")]
     speed: Option<PathBuf>,
     /// How many turns.

@@ -4,6 +4,7 @@
 //! class to none. A queue's [`Policy`] decides by its present or average length which packets get
 //! in; the scheduler decides the order in which they leave.
 
+mod books;
 mod candidates;
 mod choke;
 mod cobalt;

@@ -383,9 +383,13 @@ pub struct Backlog {
 
 impl Backlog {
     /// Counts a packet in.
+    ///
+    /// The sums cannot overflow. Bytes saturate so that they are added by themselves: both sums in
+    /// one vector would wait for what has just been stored of each.
+    #[inline]
     pub fn add(&mut self, length: u32) {
         self.packets += 1;
-        self.bytes += u64::from(length);
+        self.bytes = self.bytes.saturating_add(u64::from(length));
     }
 
     /// Both together.

@@ -16,6 +16,8 @@ Each figure is the median over several runs of the time for one packet in and on
   on-off      classes run empty and wake again
   single      one packet at a time
   together    all classes wake at one instant with a packet each, and sleep when all are sent
+  overload    five packets are offered for every four that are sent
+  flood       fifty packets are offered for every four that are sent
 
 Example: laxity bench --only edf --classes 1000
 Guide:   docs/speed.md")]
@@ -29,6 +31,10 @@ pub(crate) struct Bench {
     /// What is sent.
     #[arg(long, value_enum, default_value_t = Load::Uniform)]
     pub load: Load,
+    /// Call disciplines by pointer, as the kernel calls its own, instead of compiling them into the
+    /// load.
+    #[arg(long, conflicts_with = "longest")]
+    pub by_pointer: bool,
     /// Measure the longest operation instead, in instructions, as all classes wake at one instant.
     /// Linux alone.
     ///

@@ -1,5 +1,7 @@
 //! `laxity bench`: nanoseconds for one packet in and one packet out.
 
+mod by_pointer;
+mod exact;
 mod load;
 #[cfg(target_os = "linux")]
 mod longest;
@@ -46,6 +48,7 @@ struct Figure {
     discipline: String,
     classes: u32,
     mode: &'static str,
+    by_pointer: bool,
     /// Median over the runs.
     ns_per_packet: f64,
     runs: usize,
@@ -59,10 +62,11 @@ pub(crate) fn run(arguments: &Bench) -> Result<Promises, Failure> {
     }
     if arguments.watched {
         let classes = arguments.classes.unwrap_or_default();
-        chosen[0].measure(Under { load: Load::Watched, classes, mode: Mode::Together });
+        let mode = Mode::Together;
+        chosen[0].measure(Under { load: Load::Watched, classes, mode, by_pointer: false });
         return Ok(Promises::Kept);
     }
-    let load = arguments.load;
+    let (load, by_pointer) = (arguments.load, arguments.by_pointer);
     let cases: Vec<_> = chosen
         .into_iter()
         .flat_map(|case| {
@@ -74,7 +78,7 @@ pub(crate) fn run(arguments: &Bench) -> Result<Promises, Failure> {
         .collect();
     let figures: Vec<_> =
         progress::each("measuring", cases, |(case, classes, mode): (Case, _, _)| {
-            case.measure(Under { load, classes, mode })
+            case.measure(Under { load, classes, mode, by_pointer })
         });
     show(arguments.json, &figures, || text(&figures))?;
     Ok(Promises::Kept)
@@ -106,9 +110,12 @@ impl Case {
     fn has_classes(self) -> bool {
         match self {
             Case::BestEffortDeadline(_) | Case::DropTail | Case::Red | Case::Choke => false,
-            Case::Of(_) | Case::HeapEdf | Case::HfscInGroups | Case::DwcsLate | Case::TdpEdge => {
-                true
-            }
+            Case::Of(_)
+            | Case::HeapEdf
+            | Case::EdfExact(_)
+            | Case::HfscInGroups
+            | Case::DwcsLate
+            | Case::TdpEdge => true,
         }
     }
 
@@ -130,6 +137,7 @@ impl Case {
             // Nothing is sent in the frame in which it comes, so the next one has to be waited for.
             Case::Of(Kind::Tdp) if load == Load::Natural => &Mode::ALL,
             Case::Of(Kind::Tdp) | Case::TdpEdge => &[Mode::Backlogged],
+            Case::DropTail | Case::Red | Case::Choke if load == Load::Natural => &Mode::OFFERED,
             // Without a queue nobody asks who gets in.
             Case::DropTail | Case::Red | Case::Choke => &[Mode::Backlogged],
             Case::Of(
@@ -147,15 +155,16 @@ impl Case {
                 | Kind::Dwcs,
             )
             | Case::HeapEdf
+            | Case::EdfExact(_)
             | Case::HfscInGroups => &Mode::ALL,
         }
     }
 
     fn measure(self, under: Under) -> Figure {
-        let Under { load, classes, mode } = under;
+        let Under { load, classes, mode, by_pointer } = under;
         let ns_per_packet = match self {
             Case::DropTail | Case::Red | Case::Choke if load == Load::Natural => {
-                offered::measure(self, classes)
+                offered::measure(self, under)
             }
             Case::Of(Kind::Fifo) => under.measure(Fifo::new()),
             Case::DropTail => {
@@ -190,6 +199,7 @@ impl Case {
                 under.measure(cake.expect("the usual settings are accepted"))
             }
             Case::HeapEdf => under.measure(HeapEdf::new(load::deadlines(classes))),
+            Case::EdfExact(pieces) => under.measure(exact::edf(under, pieces)),
             Case::Of(Kind::Wfq) => {
                 let weights: Vec<_> = under.weights().into_iter().map(u64::from).collect();
                 let wfq = Wfq::new(under.link(), &weights).expect("weights from 1 on");
@@ -225,7 +235,8 @@ impl Case {
             }
             Case::BestEffortDeadline(way) => uniform::assign(&paper_deadlines(way), mode),
         };
-        Figure { discipline: self.name(), classes, mode: mode.name(), ns_per_packet, runs: RUNS }
+        let (discipline, mode) = (self.name(), mode.name());
+        Figure { discipline, classes, mode, by_pointer, ns_per_packet, runs: RUNS }
     }
 }
 
@@ -312,17 +323,24 @@ fn paper_deadlines(way: Way) -> Deadlines {
 }
 
 fn text(figures: &[Figure]) -> String {
+    let modes: Vec<_> = Mode::ALL.into_iter().chain(Mode::OFFERED).map(Mode::name).collect();
+    let is_measured = |mode: &&str| figures.iter().any(|figure| figure.mode == *mode);
+    let modes: Vec<_> = modes.into_iter().filter(is_measured).collect();
     let mut rows: Vec<Vec<String>> = Vec::new();
     let same = |a: &Figure, b: &Figure| (&a.discipline, a.classes) == (&b.discipline, b.classes);
     for of_one_size in figures.chunk_by(same) {
         let Figure { discipline, classes, .. } = &of_one_size[0];
         let mut row = vec![discipline.clone(), laxity_report::quantity::count((*classes).into())];
-        row.extend(of_one_size.iter().map(|figure| format!("{:.1}", figure.ns_per_packet)));
-        row.resize(2 + Mode::ALL.len(), laxity_report::quantity::NOTHING.to_string());
+        row.extend(modes.iter().map(|&mode| {
+            let figure = of_one_size.iter().find(|figure| figure.mode == mode);
+            let figure = figure.map(|figure| format!("{:.1}", figure.ns_per_packet));
+            figure.unwrap_or_else(|| laxity_report::quantity::NOTHING.to_string())
+        }));
         rows.push(row);
     }
-    let header =
-        ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]", "together [ns]"];
+    let modes = modes.iter().map(|mode| format!("{mode} [ns]"));
+    let header: Vec<_> =
+        ["discipline", "classes"].map(String::from).into_iter().chain(modes).collect();
     format!(
         "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Under dwcs/late \
          half of the packets are dropped instead of sent; fifo/… is FIFO behind a managed queue, under natural load one packet offered. Medians of {RUNS} runs.",

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::packet::{ClassId, FlowId, Packet};
+use crate::packet::{ClassId, FlowId};
 use crate::scheduler::Place;
 
 crate::id! {
@@ -40,20 +40,24 @@ impl Tickets {
         Tickets { tickets: Vec::new(), free: NONE }
     }
 
-    #[inline]
-    pub(super) fn issue(&mut self, handle: u64) -> TicketId {
-        let ticket = Ticket { handle, ..Ticket::default() };
-        match self.free {
-            NONE => {
-                self.tickets.push(ticket);
-                TicketId((self.tickets.len() - 1) as u32)
-            }
-            id => {
-                self.free = TicketId(self.tickets[id.index()].index.0);
-                self.tickets[id.index()] = ticket;
-                id
-            }
+    /// A number for a packet, and its record, which is to be filled in.
+    #[inline(always)]
+    pub(super) fn issue(&mut self) -> (TicketId, &mut Ticket) {
+        if self.free == NONE {
+            self.add_free();
         }
+        let id = self.free;
+        let ticket = &mut self.tickets[id.index()];
+        self.free = TicketId(ticket.index.0);
+        (id, ticket)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_free(&mut self) {
+        self.free = TicketId(self.tickets.len() as u32);
+        let index = CandidateId(NONE.0);
+        self.tickets.push(Ticket { index, ..Ticket::default() });
     }
 
     #[inline]
@@ -61,12 +65,13 @@ impl Tickets {
         &mut self.tickets[id.index()]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_back(&mut self, id: TicketId) -> Ticket {
-        let ticket = self.tickets[id.index()];
-        self.tickets[id.index()].index = CandidateId(self.free.0);
+        let ticket = &mut self.tickets[id.index()];
+        let taken = *ticket;
+        ticket.index = CandidateId(self.free.0);
         self.free = id;
-        ticket
+        taken
     }
 
     pub(super) fn footprint(&self) -> usize {
@@ -94,10 +99,14 @@ impl Candidates {
         self.packets.len()
     }
 
-    /// Adds a packet and returns its number.
+    /// Adds a packet of this flow and returns its number.
     #[inline]
-    pub(super) fn add(&mut self, packet: &Packet, ticket: TicketId) -> CandidateId {
-        self.packets.push(Candidate { class: packet.class, flow: packet.flow, ticket });
+    pub(super) fn add(
+        &mut self,
+        (class, flow): (ClassId, FlowId),
+        ticket: TicketId,
+    ) -> CandidateId {
+        self.packets.push(Candidate { class, flow, ticket });
         CandidateId((self.packets.len() - 1) as u32)
     }
 
@@ -108,11 +117,11 @@ impl Candidates {
         self.packets.get(id.index()).map(|moved| moved.ticket)
     }
 
-    /// The ticket of the packet at this index, if there is one and it is of the same flow.
+    /// The ticket of the packet at this index, if there is one and it is of this flow.
     #[inline]
-    pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<TicketId> {
-        let Candidate { class, flow, ticket } = *self.packets.get(index)?;
-        ((class, flow) == (packet.class, packet.flow)).then_some(ticket)
+    pub(super) fn same_flow(&self, index: usize, flow: (ClassId, FlowId)) -> Option<TicketId> {
+        let candidate = self.packets.get(index)?;
+        ((candidate.class, candidate.flow) == flow).then_some(candidate.ticket)
     }
 
     /// The ticket of the packet that was added last, or took over the last number.

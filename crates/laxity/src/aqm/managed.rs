@@ -2,14 +2,17 @@
 
 use alloc::vec::Vec;
 
-use super::candidates::{Candidates, TicketId, Tickets};
+use super::books::{Books, DemotedPackets, NO_QUEUE};
+use super::candidates::Tickets;
 use super::codel::Fate;
-use super::queue::{Policy, Queue};
+use super::queue::{Admission, Applicant, Policy, Queue};
 use crate::error::SetupError;
 use crate::explain::Explain;
-use crate::packet::{ClassId, FlowId, Hosts, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::{ClassId, Ecn, FlowId, Hosts, Packet};
 use crate::scheduler::{
     Backlog, Dispatch, DropReason, DropSink, Place, QueueMemory, Reach, Scheduler, Withdraw,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -25,26 +28,6 @@ pub struct ManagedScheduler<S> {
     /// Whether packets may be withdrawn, so that their places have to be known.
     withdraws: bool,
 }
-
-#[derive(Clone, Debug)]
-struct Books {
-    /// The queue of each class, or `NO_QUEUE`.
-    queue_of: Vec<u32>,
-    queues: Vec<Queue>,
-    /// If packets may be withdrawn: within the scheduler these stand for their handles.
-    tickets: Option<Tickets>,
-    /// The demoted packets of each queue, if they give way to others.
-    demoted: Option<Vec<DemotedPackets>>,
-}
-
-/// The demoted packets of one queue.
-#[derive(Clone, Debug, Default)]
-struct DemotedPackets {
-    held: Candidates,
-    queued: Backlog,
-}
-
-const NO_QUEUE: u32 = u32::MAX;
 
 /// How a scheduler takes in a packet.
 type Enqueue<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink);
@@ -106,11 +89,20 @@ impl<S: Withdraw> ManagedScheduler<S> {
 
     /// Drops demoted packets of a queue until one that is not demoted has room, or there are none
     /// left.
-    fn make_room(&mut self, now: Nanos, queue: usize, packet: &Packet, drops: &mut dyn DropSink) {
-        if packet.demoted || !self.has_room_in(queue, packet, Backlog::default()) {
+    #[inline(never)]
+    fn make_room(
+        &mut self,
+        now: Nanos,
+        queue: usize,
+        first: FirstHalf,
+        second: SecondHalf,
+        drops: &mut dyn DropSink,
+    ) {
+        let packet = memory::join(first, second);
+        if packet.demoted || !self.has_room_in(queue, &packet, Backlog::default()) {
             return;
         }
-        while !self.books.queues[queue].has_room(packet, Backlog::default(), Backlog::default()) {
+        while !self.books.queues[queue].has_room(&packet, Backlog::default(), Backlog::default()) {
             let books = &mut self.books;
             let Some((ticket, place)) = books.demoted(queue) else { return };
             let mut dropped = Leaving { books, now, drops };
@@ -122,28 +114,41 @@ impl<S: Withdraw> ManagedScheduler<S> {
     }
 
     /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.
-    #[inline]
+    #[inline(always)]
     fn matches(
         &mut self,
         now: Nanos,
         queue: usize,
         candidates: u32,
-        packet: &Packet,
+        flow: (ClassId, FlowId),
         drops: &mut dyn DropSink,
     ) -> bool {
         let mut met = false;
         for _ in 0..candidates {
-            let books = &mut self.books;
-            let Some((ticket, place)) = books.draw(queue, packet) else { continue };
-            let mut dropped = Leaving { books, now, drops };
-            let mut victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
-            if let Some(packet) = &mut victim {
-                books.leave(now, packet);
-                drops.dropped(*packet, DropReason::Choke);
-                met = true;
+            if let Some((ticket, place)) = self.books.draw(queue, flow) {
+                met |= self.drop_victim(now, ticket, place, drops);
             }
         }
         met
+    }
+
+    /// Drops a packet that was drawn; returns whether it was there.
+    #[inline(never)]
+    fn drop_victim(
+        &mut self,
+        now: Nanos,
+        ticket: u64,
+        place: Place,
+        drops: &mut dyn DropSink,
+    ) -> bool {
+        let books = &mut self.books;
+        let mut dropped = Leaving { books, now, drops };
+        let Some(mut packet) = self.scheduler.withdraw(now, place, ticket, &mut dropped) else {
+            return false;
+        };
+        books.leave(now, &mut packet);
+        drop_packet(packet, DropReason::Choke, drops);
+        true
     }
 
     /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second
@@ -169,27 +174,38 @@ impl<S: Withdraw> ManagedScheduler<S> {
     }
 }
 
+/// Drops a packet that may be in registers.
+#[inline(always)]
+fn drop_packet(packet: Packet, reason: DropReason, drops: &mut dyn DropSink) {
+    let _none = turn_away(packet, reason, drops);
+}
+
 impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
         if packet.class.index() >= self.books.queue_of.len() {
-            return drops.dropped(packet, DropReason::NoClass);
+            return drop_packet(packet, DropReason::NoClass, drops);
         }
         let queue = self.books.queue_of(packet.class);
         if let Some(queue) = queue {
             if self.books.demoted.is_some() {
-                self.make_room(now, queue, &packet, drops);
+                let (first, second) = memory::split(packet);
+                self.make_room(now, queue, first, second, drops);
             }
             let candidates = self.books.queues[queue].arrive(now);
-            if candidates > 0 && self.matches(now, queue, candidates, &packet, drops) {
+            let flow = (packet.class, packet.flow);
+            if candidates > 0 && self.matches(now, queue, candidates, flow, drops) {
                 self.books.queues[queue].count_matched();
-                return drops.dropped(packet, DropReason::Choke);
+                return drop_packet(packet, DropReason::Choke, drops);
             }
-            let ecn = packet.ecn;
-            if let Err(reason) = self.books.queues[queue].judge(&mut packet) {
-                return drops.dropped(packet, reason);
-            }
-            if packet.ecn != ecn {
-                drops.marked(packet.class, packet.arrival);
+            match self.books.queues[queue].judge(Applicant::new(&packet)) {
+                Ok(Admission::Plain) => {}
+                Ok(Admission::Marked) => {
+                    if packet.ecn != Ecn::Experienced && packet.mark() {
+                        drops.marked(packet.class, packet.arrival);
+                    }
+                }
+                Err(reason) => return drop_packet(packet, reason, drops),
             }
         }
         self.let_in(now, queue, packet, drops, (S::enqueue, S::place));
@@ -203,20 +219,21 @@ impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
         self.let_in(now, queue, packet, drops, (S::take_over, S::adopt));
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let books = &mut self.books;
         loop {
             let mut dropped = Leaving { books, now, drops };
-            // Stays where the scheduler wrote it: to read it whole would wait for the parts.
-            let mut chosen = self.scheduler.dequeue(now, &mut dropped);
-            let Some(Dispatch { packet, .. }) = &mut chosen else { return None };
-            match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
-                Fate::Sent => return chosen,
+            let mut chosen = self.scheduler.dequeue(now, &mut dropped)?;
+            let packet = &mut chosen.packet;
+            let queue = books.leave(now, packet);
+            match queue.map_or(Fate::Sent, |queue| queue.release(now, packet)) {
+                Fate::Sent => return Some(chosen),
                 Fate::Marked => {
                     drops.marked(packet.class, packet.arrival);
-                    return chosen;
+                    return Some(chosen);
                 }
-                Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),
+                Fate::Dropped => drop_packet(*packet, DropReason::CoDel, drops),
             }
         }
     }
@@ -286,94 +303,5 @@ impl DropSink for Leaving<'_> {
 
     fn marked(&mut self, class: ClassId, arrival: Nanos) {
         self.drops.marked(class, arrival);
-    }
-}
-
-impl Books {
-    #[inline]
-    fn queue_of(&self, class: ClassId) -> Option<usize> {
-        let queue = self.queue_of.get(class.index()).filter(|&&queue| queue != NO_QUEUE)?;
-        Some(*queue as usize)
-    }
-
-    /// Counts a packet in, and makes it out to the scheduler.
-    #[inline(always)]
-    fn enter(&mut self, queue: Option<usize>, packet: &mut Packet) {
-        let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
-        let demoted = demoted.map(|(all, queue)| &mut all[queue]);
-        let queue = queue.map(|queue| &mut self.queues[queue]);
-        let id = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
-        if let Some(queue) = queue {
-            queue.add(packet);
-            if let (Some(tickets), Some(id)) = (&mut self.tickets, id) {
-                tickets.get(id).index = queue.hold(packet, id);
-                if let Some(demoted) = demoted {
-                    tickets.get(id).demoted = demoted.held.add(packet, id);
-                    demoted.queued.add(packet.length);
-                }
-            }
-        }
-        if let Some(id) = id {
-            packet.handle = u64::from(id.0);
-        }
-    }
-
-    /// Counts out a packet that the scheduler returns, and restores its handle. Returns its queue.
-    #[inline(always)]
-    fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
-        let queue = self.queue_of(packet.class);
-        let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
-        let demoted = demoted.map(|(all, queue)| &mut all[queue]);
-        let mut queue = queue.map(|queue| &mut self.queues[queue]);
-        if let Some(queue) = &mut queue {
-            queue.remove(now, packet);
-        }
-        if let Some(tickets) = &mut self.tickets {
-            let ticket = tickets.take_back(TicketId(packet.handle as u32));
-            packet.handle = ticket.handle;
-            if let Some(moved) = queue.as_mut().and_then(|queue| queue.let_go(ticket.index)) {
-                tickets.get(moved).index = ticket.index;
-            }
-            if let Some(demoted) = demoted {
-                demoted.queued.remove(packet.length);
-                if let Some(moved) = demoted.held.remove(ticket.demoted) {
-                    tickets.get(moved).demoted = ticket.demoted;
-                }
-            }
-        }
-        queue
-    }
-
-    /// Where the scheduler has a packet, if it has taken it.
-    #[inline]
-    fn remember(&mut self, handle: u64, place: Option<Place>) {
-        if let (Some(tickets), Some(place)) = (&mut self.tickets, place) {
-            tickets.get(TicketId(handle as u32)).place = place;
-        }
-    }
-
-    /// Draws a packet of a queue, if it is of the same flow as this one: its handle within the
-    /// scheduler and its place.
-    #[inline]
-    fn draw(&mut self, queue: usize, packet: &Packet) -> Option<(u64, Place)> {
-        let id = self.queues[queue].draw(packet)?;
-        let ticket = self.tickets.as_mut()?.get(id);
-        Some((u64::from(id.0), ticket.place))
-    }
-
-    /// A demoted packet of a queue, if they give way and there is one: its handle within the
-    /// scheduler and its place.
-    fn demoted(&mut self, queue: usize) -> Option<(u64, Place)> {
-        let id = self.demoted.as_ref()?[queue].held.last()?;
-        let ticket = self.tickets.as_mut()?.get(id);
-        Some((u64::from(id.0), ticket.place))
-    }
-
-    fn footprint(&self) -> usize {
-        self.queue_of.capacity() * size_of::<u32>()
-            + self.queues.capacity() * size_of::<Queue>()
-            + self.queues.iter().map(Queue::footprint).sum::<usize>()
-            + self.tickets.as_ref().map_or(0, Tickets::footprint)
-            + self.demoted.iter().flatten().map(|demoted| demoted.held.footprint()).sum::<usize>()
     }
 }

@@ -4,6 +4,7 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
 use super::Limit;
+use super::queue::{Admission, Applicant};
 use crate::error::{SetupError, check};
 use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
@@ -185,13 +186,17 @@ impl Controller {
 
     /// Whether an arriving packet gets in, maybe marked: enque and drop_early (sections 4.1, 5.1
     /// and 5.4).
-    pub(super) fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
-        self.pie.limit.check(queued, packet)?;
+    pub(super) fn judge(
+        &mut self,
+        packet: Applicant,
+        queued: Backlog,
+    ) -> Result<Admission, DropReason> {
+        packet.check(self.pie.limit, queued)?;
         if self.allowance > Nanos::ZERO || !self.drops_early(queued) {
-            return Ok(());
+            return Ok(Admission::Plain);
         }
-        let is_marked = self.pie.ecn && self.probability < ONE / 10 && packet.mark();
-        if is_marked { Ok(()) } else { Err(DropReason::Pie) }
+        let marks = self.pie.ecn && self.probability < ONE / 10;
+        packet.mark_or_drop(marks, DropReason::Pie)
     }
 
     fn drops_early(&mut self, queued: Backlog) -> bool {

@@ -4,9 +4,9 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
+use super::queue::{Admission, Applicant};
 use super::{Fraction, Limit};
 use crate::error::{SetupError, check};
-use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::Nanos;
 
@@ -155,23 +155,27 @@ impl Detector {
 
     /// Whether a packet gets in, which may be marked instead of dropped.
     #[inline]
-    pub(super) fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
-        if let Err(full) = self.red.limit.check(queued, packet) {
+    pub(super) fn judge(
+        &mut self,
+        packet: Applicant,
+        queued: Backlog,
+    ) -> Result<Admission, DropReason> {
+        if let Err(full) = packet.check(self.red.limit, queued) {
             self.count = 1;
             return Err(full);
         }
         let Some(probability) = self.probability() else {
             self.count = 0;
-            return Ok(());
+            return Ok(Admission::Plain);
         };
         let count = self.count;
         self.count = count.saturating_add(1);
         if !self.hits(probability, count) {
-            return Ok(());
+            return Ok(Admission::Plain);
         }
         self.count = 1;
         let marks = self.red.ecn && self.average < self.red.max << POINT;
-        if marks && packet.mark() { Ok(()) } else { Err(DropReason::Red) }
+        packet.mark_or_drop(marks, DropReason::Red)
     }
 
     /// p_b in parts of 2^-32; `None` below `min`.

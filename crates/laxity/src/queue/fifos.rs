@@ -207,19 +207,27 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         item
     }
 
+    #[inline(always)]
     fn occupy(&mut self, item: T, previous: CellId) -> CellId {
-        let cell = Cell { item, next_key: K::default(), next: NONE, previous };
-        match self.free {
-            NONE => {
-                self.cells.push(cell);
-                CellId((self.cells.len() - 1) as u32)
-            }
-            at => {
-                self.free = self.cells[at.index()].next;
-                self.cells[at.index()] = cell;
-                at
-            }
+        if self.free == NONE {
+            self.add_cell();
         }
+        // Written in one place, field by field: a cell that is made before goes through memory.
+        let at = self.free;
+        let cell = &mut self.cells[at.index()];
+        self.free = cell.next;
+        cell.item = item;
+        cell.next = NONE;
+        cell.previous = previous;
+        at
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_cell(&mut self) {
+        self.free = CellId(self.cells.len() as u32);
+        let (item, next_key) = (T::default(), K::default());
+        self.cells.push(Cell { item, next_key, next: NONE, previous: NONE });
     }
 
     fn release(&mut self, at: CellId) {

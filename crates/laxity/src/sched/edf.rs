@@ -11,6 +11,7 @@ mod deadline;
 mod explain;
 mod join;
 mod lines;
+mod order;
 mod two_line_fast;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ use crate::units::Nanos;
 pub use deadline::Deadlines;
 use join::Roll;
 pub use lines::{Line, TwoLines};
+use order::Order;
 pub use two_line_fast::TwoLineFast;
 
 /// Earliest deadline first. Constant time per packet in the number of queued packets, logarithmic
@@ -69,9 +71,7 @@ struct Class {
 /// The order of best-effort packets, and the deadlines by which they compete with real-time
 /// packets.
 pub struct BestEffort {
-    order: Box<dyn Withdraw + Send>,
-    /// Whether `order` keeps the order of arrival, so that a deadline may count from it.
-    by_arrival: bool,
+    order: Order,
     assign: Assign,
     /// No deadline counts from an earlier time.
     counts_from: Nanos,
@@ -119,17 +119,22 @@ impl BestEffort {
     /// Best-effort packets in the order in which they arrive. Their deadlines count from their
     /// arrival.
     pub fn by_arrival(assign: Assign) -> Self {
-        let order = Box::new(super::Fifo::new());
-        BestEffort { order, by_arrival: true, assign, counts_from: Nanos::ZERO, head: None }
+        let order = Order::Arrival(super::Fifo::new());
+        BestEffort { order, assign, counts_from: Nanos::ZERO, head: None }
     }
 
     /// Best-effort packets in the order of another scheduler. A packet's deadline counts from when
     /// it comes to the head of that order: only then is its place in the sequence known.
     pub fn ordered_by(order: Box<dyn Withdraw + Send>, assign: Assign) -> Self {
-        BestEffort { order, by_arrival: false, assign, counts_from: Nanos::ZERO, head: None }
+        let order = Order::Scheduler(order);
+        BestEffort { order, assign, counts_from: Nanos::ZERO, head: None }
     }
 
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        if self.head.is_none() && self.order.is_by_arrival() {
+            self.lead(now, packet);
+            return Some(Place::at_front(0));
+        }
         let place = self.order.place(now, packet, drops);
         if self.head.is_none() {
             self.promote(now, drops);
@@ -150,16 +155,25 @@ impl BestEffort {
                 self.promote(now, drops);
                 Some(head.packet)
             }
-            None => self.order.withdraw(now, place, handle, drops),
+            None => self.order.scheduler_mut().withdraw(now, place, handle, drops),
         }
     }
 
     /// Brings the next packet to the head and gives it its deadline.
     fn promote(&mut self, now: Nanos, drops: &mut dyn DropSink) {
-        self.head = self.order.dequeue(now, drops).map(|Dispatch { packet, .. }| {
-            let since = if self.by_arrival { packet.arrival.max(self.counts_from) } else { now };
-            Head { packet, deadline: self.assign.deadline(since, packet.length), since }
-        });
+        match self.order.dequeue(now, drops) {
+            Some(packet) => self.lead(now, packet),
+            None => self.head = None,
+        }
+    }
+
+    /// Makes a packet the head and gives it its deadline.
+    #[inline(always)]
+    fn lead(&mut self, now: Nanos, packet: Packet) {
+        let is_by_arrival = self.order.is_by_arrival();
+        let since = if is_by_arrival { packet.arrival.max(self.counts_from) } else { now };
+        let deadline = self.assign.deadline(since, packet.length);
+        self.head = Some(Head { packet, deadline, since });
     }
 
     /// Gives deadlines by another rule to all that is queued and comes, from now on.
@@ -173,7 +187,7 @@ impl BestEffort {
     }
 
     fn is_empty(&self) -> bool {
-        self.head.is_none() && self.order.backlog().packets == 0
+        self.head.is_none() && self.order.scheduler().backlog().packets == 0
     }
 
     fn reset(&mut self) {
@@ -380,7 +394,7 @@ impl Scheduler for Edf {
     }
 
     fn introduce(&mut self, class: ClassId, flow: FlowId, hosts: Hosts) {
-        self.best_effort.order.introduce(class, flow, hosts);
+        self.best_effort.order.scheduler_mut().introduce(class, flow, hosts);
     }
 
     fn footprint(&self) -> usize {
@@ -390,7 +404,7 @@ impl Scheduler for Edf {
             Assign::Background | Assign::TwoLineFast(_) => 0,
         };
         self.queues.footprint()
-            + self.best_effort.order.footprint()
+            + self.best_effort.order.scheduler().footprint()
             + deadlines
             + self.classes.capacity() * size_of::<Class>()
             + self.roll.footprint()

@@ -68,16 +68,6 @@ impl Fifo {
             self.place(now, packet, drops);
         }
     }
-
-    /// The first packet that may be withdrawn is sent now.
-    #[cold]
-    #[inline(never)]
-    fn bring_listed(&mut self) {
-        if let Some((packet, _)) = self.listed.pop(0) {
-            self.listed_len -= 1;
-            self.packets.push_back(packet);
-        }
-    }
 }
 
 impl Scheduler for Fifo {
@@ -95,10 +85,18 @@ impl Scheduler for Fifo {
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        if self.packets.is_empty() {
-            self.bring_listed();
-        }
-        let packet = self.packets.pop_front()?;
+        let packet = match self.packets.front() {
+            Some(&packet) => {
+                self.packets.pop_front();
+                packet
+            }
+            None => {
+                let packet = *self.listed.front(0)?;
+                self.listed.pop(0);
+                self.listed_len -= 1;
+                packet
+            }
+        };
         self.bytes -= u64::from(packet.length);
         Some(Dispatch { packet, deadline: None, criterion: Criterion::ArrivalOrder })
     }
@@ -117,13 +115,15 @@ impl Scheduler for Fifo {
 }
 
 impl Withdraw for Fifo {
-    #[inline(never)]
+    #[inline(always)]
     fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes(&packet) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
         self.listed_len += 1;
-        self.bytes += u64::from(packet.length);
+        // Saturates so that it is not added as one vector with what stands beside it, as in
+        // `Backlog::add`.
+        self.bytes = self.bytes.saturating_add(u64::from(packet.length));
         Some(self.listed.push(0, (), packet))
     }
 

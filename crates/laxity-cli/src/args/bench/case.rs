@@ -20,6 +20,9 @@ pub(crate) enum Case {
     Choke,
     /// EDF with a binary heap, the reference.
     HeapEdf,
+    /// EDF whose every other class is best effort, with exact deadlines from a residual capacity of
+    /// this many pieces.
+    EdfExact(u32),
     /// About as many groups as there are leaves in each.
     HfscInGroups,
     /// Streams that are due twice as often as the link can send.
@@ -53,6 +56,9 @@ impl Case {
             Kind::Hfsc => &[Case::HfscInGroups],
             Kind::Edf => &[
                 Case::HeapEdf,
+                Case::EdfExact(4),
+                Case::EdfExact(18),
+                Case::EdfExact(34),
                 Case::BestEffortDeadline(Way::ShiftedLine),
                 Case::BestEffortDeadline(Way::TwoLine),
                 Case::BestEffortDeadline(Way::Exact),
@@ -77,6 +83,7 @@ impl Case {
             Case::Red => "fifo/red".into(),
             Case::Choke => "fifo/choke".into(),
             Case::HeapEdf => "heap-edf".into(),
+            Case::EdfExact(pieces) => format!("edf/exact-{pieces}"),
             Case::HfscInGroups => "hfsc/groups".into(),
             Case::DwcsLate => "dwcs/late".into(),
             Case::TdpEdge => "tdp/edge".into(),
@@ -101,6 +108,9 @@ impl Case {
             | Case::Red
             | Case::Choke => "",
             Case::HeapEdf => "the reference",
+            Case::EdfExact(_) => {
+                "half of the classes best effort, a residual capacity of as many pieces"
+            }
             Case::HfscInGroups => "as many groups as leaves in each",
             Case::DwcsLate => "every stream late",
             Case::TdpEdge => "at its edge",

@@ -3,6 +3,7 @@
 use laxity::scheduler::Scheduler;
 use laxity::units::{Nanos, Rate};
 
+use super::by_pointer::ByPointer;
 use super::timing::{Mode, shuffled};
 use super::{natural, uniform};
 use crate::args::Load;
@@ -13,21 +14,25 @@ pub(super) struct Under {
     pub load: Load,
     pub classes: u32,
     pub mode: Mode,
+    pub by_pointer: bool,
 }
 
 impl Under {
     /// The median ns for one packet in and one packet out, sent or dropped.
     pub(super) fn measure<S: Scheduler>(self, scheduler: S) -> f64 {
-        match self.load {
-            Load::Uniform => uniform::schedule(scheduler, self.classes, self.mode),
-            Load::Natural => natural::schedule(scheduler, self.classes, self.mode),
+        let Under { load, classes, mode, by_pointer } = self;
+        match (load, by_pointer) {
+            (Load::Uniform, false) => uniform::schedule(scheduler, classes, mode),
+            (Load::Uniform, true) => uniform::schedule(ByPointer::new(scheduler), classes, mode),
+            (Load::Natural, false) => natural::schedule(scheduler, classes, mode),
+            (Load::Natural, true) => natural::schedule(ByPointer::new(scheduler), classes, mode),
             #[cfg(target_os = "linux")]
-            Load::Watched => {
-                super::longest::perform(scheduler, self.classes);
+            (Load::Watched, _) => {
+                super::longest::perform(scheduler, classes);
                 f64::NAN
             }
             #[cfg(not(target_os = "linux"))]
-            Load::Watched => f64::NAN,
+            (Load::Watched, _) => f64::NAN,
         }
     }
 

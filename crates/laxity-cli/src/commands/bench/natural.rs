@@ -7,7 +7,7 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::timing::{Mode, median, mixed, shuffled};
+use super::timing::{Mode, draw, median, mixed, shuffled};
 
 /// Packets of one run.
 const PACKETS: u64 = 400_000;
@@ -61,7 +61,9 @@ impl<S: Scheduler> Driver<S> {
     /// With the packets of a mode queued.
     pub(super) fn new(scheduler: S, classes: u32, mode: Mode) -> Self {
         let queued = match mode {
-            Mode::Backlogged | Mode::Together => classes * each(classes),
+            Mode::Backlogged | Mode::Together | Mode::Overload | Mode::Flood => {
+                classes * each(classes)
+            }
             Mode::OnOff => (classes / 2).max(1),
             Mode::Single => 1,
         };
@@ -76,14 +78,14 @@ impl<S: Scheduler> Driver<S> {
         let order = shuffled(classes);
         let mut handles = shuffled(queued).into_iter().map(u64::from);
         match mode {
-            Mode::Backlogged | Mode::Together => {
+            Mode::Backlogged | Mode::Together | Mode::Overload | Mode::Flood => {
                 let woken = order.iter().flat_map(|&class| (0..each(classes)).map(move |_| class));
                 for (place, class) in woken.enumerate() {
                     let handle = handles.next().expect("one for each");
                     driver.draw_packet(class, handle);
                     // Woken one after another, classes are not in step.
                     let is_last = (place as u32 + 1).is_multiple_of(each(classes));
-                    for _ in 0..if mode == Mode::Backlogged && is_last { 4 } else { 0 } {
+                    for _ in 0..if mode != Mode::Together && is_last { 4 } else { 0 } {
                         driver.turn();
                     }
                 }
@@ -147,15 +149,8 @@ impl<S: Scheduler> Driver<S> {
         self.scheduler.enqueue(self.now, packet, &mut |_: Packet, _: DropReason| {});
     }
 
-    /// A number at random (xorshift: Marsaglia 2003), quick beside what is measured.
     #[inline(always)]
     fn draw(&mut self) -> u64 {
-        if self.drawn == 0 {
-            self.drawn = 0x9E37_79B9_7F4A_7C15;
-        }
-        self.drawn ^= self.drawn << 13;
-        self.drawn ^= self.drawn >> 7;
-        self.drawn ^= self.drawn << 17;
-        self.drawn
+        draw(&mut self.drawn)
     }
 }

@@ -1,5 +1,5 @@
-//! The load under which Linux's own queue management is measured: a queue is offered many more
-//! packets than the link sends.
+//! The load under which Linux's own queue management is measured: a queue is offered more packets
+//! than the link sends.
 
 use std::hint::black_box;
 
@@ -8,35 +8,50 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use super::timing::{median, mixed};
+use super::by_pointer::ByPointer;
+use super::load::Under;
+use super::timing::{Mode, draw, median};
 use super::{RED, managed};
 use crate::args::Case;
 
-/// Rounds of one run.
-const ROUNDS: u64 = 8_000;
-/// The packets that come in a round, and those that are sent in it.
-const OFFERED: u64 = 50;
+/// Packets that are offered in one run.
+const PACKETS: u64 = 400_000;
+/// The packets that are sent in a round.
 const SENT: u32 = 4;
 /// From one packet to the next.
 const GAP: Nanos = Nanos(400);
 /// The most that is queued.
 const LIMIT: u64 = 1024;
 /// Lengths go round from 64 bytes on.
-const LENGTHS: u64 = 1_400;
+const LENGTHS: u32 = 1_400;
 
 /// The median ns for one packet offered, to a queue for all classes: every other packet is of the
 /// first class, the rest of any.
-pub(super) fn measure(case: Case, classes: u32) -> f64 {
-    let mut queue = managed(classes, policy(case));
-    let (mut now, mut handle) = (Nanos::ZERO, 0);
+pub(super) fn measure(case: Case, under: Under) -> f64 {
+    let queue = managed(under.classes, policy(case));
+    match under.by_pointer {
+        true => offer(ByPointer::new(queue), under),
+        false => offer(queue, under),
+    }
+}
+
+fn offer<S: Scheduler>(mut queue: S, Under { classes, mode, .. }: Under) -> f64 {
+    let offered = if mode == Mode::Flood { 50 } else { 5 };
+    let rounds = PACKETS / offered;
+    let (mut now, mut handle, mut drawn) = (Nanos::ZERO, 0, 0);
+    let lengths: Vec<_> = (64..64 + LENGTHS).collect();
+    let mut lengths = lengths.iter().cycle();
     median(|| {
-        for _ in 0..ROUNDS {
-            for _ in 0..OFFERED {
+        for _ in 0..rounds {
+            for _ in 0..offered {
                 handle += 1;
-                let drawn = mixed(handle);
-                let of_any = ((drawn >> 32) * u64::from(classes)) >> 32;
-                let class = ClassId(if drawn.is_multiple_of(2) { of_any as u32 } else { 0 });
-                let length = 64 + (handle % LENGTHS) as u32;
+                let is_first = draw(&mut drawn) >> 32 & 1 == 1;
+                let class = match is_first {
+                    true => 0,
+                    false => (((draw(&mut drawn) >> 32) * u64::from(classes)) >> 32) as u32,
+                };
+                let class = ClassId(class);
+                let length = *lengths.next().unwrap_or(&64);
                 let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
                 queue.enqueue(now, packet, &mut |packet: Packet, _: DropReason| {
                     black_box(packet.handle);
@@ -44,10 +59,12 @@ pub(super) fn measure(case: Case, classes: u32) -> f64 {
                 now += GAP;
             }
             for _ in 0..SENT {
-                black_box(queue.dequeue(now, &mut |_: Packet, _: DropReason| {}));
+                let sent = queue.dequeue(now, &mut |_: Packet, _: DropReason| {});
+                // The packet is used field by field, as a sender would use it.
+                black_box(sent.map(|sent| sent.packet.handle));
             }
         }
-        ROUNDS * OFFERED
+        rounds * offered
     })
 }
 

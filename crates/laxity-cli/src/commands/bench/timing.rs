@@ -17,11 +17,19 @@ pub(super) enum Mode {
     Single,
     /// All classes wake at one instant, each with one packet, and sleep when all are sent.
     Together,
+    /// Five packets are offered for every four that are sent, so that a managed queue drops one in
+    /// five. Other schedulers are backlogged.
+    Overload,
+    /// Fifty packets are offered for every four that are sent, so that a managed queue drops 92 %.
+    /// Other schedulers are backlogged.
+    Flood,
 }
 
 impl Mode {
-    /// All of them.
+    /// Those of schedulers.
     pub(super) const ALL: [Mode; 4] = [Mode::Backlogged, Mode::OnOff, Mode::Single, Mode::Together];
+    /// Those of managed queues that are offered more than is sent.
+    pub(super) const OFFERED: [Mode; 2] = [Mode::Overload, Mode::Flood];
 
     /// Its name.
     pub(super) fn name(self) -> &'static str {
@@ -30,6 +38,8 @@ impl Mode {
             Mode::OnOff => "on-off",
             Mode::Single => "single",
             Mode::Together => "together",
+            Mode::Overload => "overload",
+            Mode::Flood => "flood",
         }
     }
 }
@@ -66,6 +76,18 @@ pub(super) fn shuffled(count: u32) -> Vec<u32> {
     let mut numbers: Vec<_> = (0..count).collect();
     numbers.sort_by_key(|&number| mixed(number.into()));
     numbers
+}
+
+/// A number at random (xorshift: Marsaglia 2003), quick beside what is measured.
+#[inline(always)]
+pub(super) fn draw(drawn: &mut u64) -> u64 {
+    if *drawn == 0 {
+        *drawn = 0x9E37_79B9_7F4A_7C15;
+    }
+    *drawn ^= *drawn << 13;
+    *drawn ^= *drawn >> 7;
+    *drawn ^= *drawn << 17;
+    *drawn
 }
 
 /// A number whose bits look drawn (Steele, Lea, Flood 2014).

@@ -22,7 +22,7 @@ pub(super) const LINK: Rate = Rate(8_000_000_000);
 pub(super) fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode) -> f64 {
     let order = shuffled(classes);
     let mut now = Nanos::ZERO;
-    if mode == Mode::Backlogged {
+    if matches!(mode, Mode::Backlogged | Mode::Overload | Mode::Flood) {
         for &class in order.iter().chain(&order) {
             enqueue(&mut scheduler, now, class);
         }
@@ -30,7 +30,7 @@ pub(super) fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode)
     let mut wake = order.iter().cycle();
     let (mut left, mut refused) = (Vec::new(), Vec::new());
     median(|| match mode {
-        Mode::Backlogged => {
+        Mode::Backlogged | Mode::Overload | Mode::Flood => {
             let mut packets = 0;
             while packets < PACKETS {
                 dequeue_into(&mut scheduler, now, &mut left);
@@ -94,7 +94,7 @@ pub(super) fn assign(deadlines: &Deadlines, mode: Mode) -> f64 {
     median(|| {
         for packet in 0..PACKETS {
             let forget = match mode {
-                Mode::Backlogged | Mode::Together => false,
+                Mode::Backlogged | Mode::Together | Mode::Overload | Mode::Flood => false,
                 Mode::OnOff => packet % 64 == 0,
                 Mode::Single => true,
             };

@@ -24,6 +24,13 @@
 //! all time. On a line this alone leaves one packet. The result is the Total Bandwidth recursion
 //! D_n = w_n/slope + max(r_n, D_{n-1}) of section 4.1, or with an offset that of 4.2. On two lines
 //! it is Algorithm 2.
+//!
+//! Nor does a packet decide if the packet behind the last deadline stays ahead of it for all time:
+//! if E takes longer for the work between the two, wherever it begins, than the one arrived after
+//! the other. While best effort has much to send, this leaves few packets, and most segments
+//! have none.
+
+mod rise;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -33,6 +40,7 @@ use num_traits::{One, ToPrimitive, Zero};
 
 use crate::curve::{Curve, Exact};
 use crate::units::Nanos;
+use rise::Rise;
 
 /// Assigns deadlines to a sequence of best-effort packets.
 #[derive(Clone, Debug)]
@@ -42,6 +50,8 @@ pub struct Deadlines {
     reached: usize,
     /// E's steepest slope, as nanoseconds a byte.
     steepest: PerByte,
+    /// How much E rises within a time at most.
+    rise: Rise,
     /// Packets that may still decide a deadline and that not every segment's window has taken in,
     /// oldest first.
     history: VecDeque<Earlier>,
@@ -49,6 +59,8 @@ pub struct Deadlines {
     oldest: u64,
     /// The packet that entered `history` last.
     latest: Option<Earlier>,
+    /// The packet that decided the last deadline.
+    decider: Option<Earlier>,
     /// W_n.
     work: u64,
 }
@@ -73,6 +85,10 @@ struct Segment {
     slope: PerByte,
     /// E^-1 at `up_to`, rounded up.
     end: u64,
+    /// The work up to which no packet enters the range and its leader stays in it.
+    until: u64,
+    /// No deadline by the leader is later than this; zero without one.
+    bound: u64,
     /// The packets in the range that may come to lead it, the leader first; each has no larger
     /// r_i - W_{i-1}/slope than the one before and leaves the range after it.
     window: VecDeque<Earlier>,
@@ -97,9 +113,11 @@ impl Deadlines {
             segments: segments(curve)?,
             reached: 0,
             steepest: steepest(curve)?,
+            rise: Rise::new(curve)?,
             history: VecDeque::new(),
             oldest: 0,
             latest: None,
+            decider: None,
             work: 0,
         })
     }
@@ -119,10 +137,16 @@ impl Deadlines {
             if arrival.0.saturating_add(segment.end) <= deadline {
                 break;
             }
-            segment.slide(self.work, &self.history, self.oldest);
-            let Some(leader) = segment.window.front() else { continue };
-            if leader.arrival.saturating_add(segment.end) > deadline {
-                deadline = deadline.max(segment.deadline(leader, self.work));
+            if self.work > segment.until {
+                segment.slide(self.work, &self.history, self.oldest);
+            }
+            if segment.bound > deadline
+                && let Some(leader) = segment.window.front()
+            {
+                let of_leader = segment.deadline(leader, self.work);
+                if of_leader > deadline {
+                    (deadline, self.decider) = (of_leader, Some(*leader));
+                }
             }
         }
         self.forget();
@@ -144,12 +168,11 @@ impl Deadlines {
             return;
         }
         self.history.clear();
-        self.latest = None;
+        (self.latest, self.decider) = (None, None);
         self.oldest = 0;
         self.work = 0;
         for segment in &mut self.segments[..self.reached] {
-            segment.window.clear();
-            segment.next = 0;
+            segment.clear();
         }
         self.reached = 0;
     }
@@ -172,9 +195,14 @@ impl Deadlines {
         let windows: usize = self.segments.iter().map(|segment| segment.window.capacity()).sum();
         (self.history.capacity() + windows) * size_of::<Earlier>()
             + self.segments.capacity() * size_of::<Segment>()
+            + self.rise.footprint()
     }
 
+    /// Remembers a packet unless an earlier one stays ahead of it for all time.
     fn remember(&mut self, packet: Earlier) {
+        if self.decider.is_some_and(|decider| packet.stays_behind(&decider, &mut self.rise)) {
+            return;
+        }
         if self.latest.is_none_or(|latest| packet.leads(&latest, self.steepest)) {
             self.history.push_back(packet);
             self.latest = Some(packet);
@@ -189,6 +217,13 @@ impl Earlier {
         let later_by = u128::from(self.arrival - earlier.arrival);
         let work = u128::from(self.work_before - earlier.work_before);
         later_by * u128::from(slope.denominator) > work * u128::from(slope.nanos)
+    }
+
+    /// Whether an earlier packet is ahead of this one for all time: E takes longer for the work
+    /// between them, wherever it begins, than this one arrived later.
+    fn stays_behind(&self, earlier: &Earlier, rise: &mut Rise) -> bool {
+        let work = self.work_before - earlier.work_before;
+        rise.is_at_most(self.arrival - earlier.arrival, work)
     }
 }
 
@@ -208,6 +243,8 @@ impl Segment {
                 denominator: denominator.to_u64()?,
             },
             end: 0,
+            until: above,
+            bound: 0,
             window: VecDeque::new(),
             next: 0,
         };
@@ -233,6 +270,18 @@ impl Segment {
             self.enter(*packet);
         }
         self.next = oldest + at as u64;
+        let enters = history.get(at).map_or(work, |packet| packet.work_before);
+        let leader = self.window.front();
+        let leaves =
+            leader.map_or(u64::MAX, |leader| leader.work_before.saturating_add(self.up_to));
+        self.until = enters.saturating_add(self.above).min(leaves);
+        self.bound = leader.map_or(0, |leader| leader.arrival.saturating_add(self.end));
+    }
+
+    /// Forgets all packets.
+    fn clear(&mut self) {
+        self.window.clear();
+        (self.next, self.until, self.bound) = (0, self.above, 0);
     }
 
     fn enter(&mut self, packet: Earlier) {

@@ -24,7 +24,7 @@ impl Explain for Edf {
         if self.relative_deadline(packet).is_some() {
             return packet.class.0.into();
         }
-        let within = self.best_effort.order.explain().map(|order| order.queue(packet));
+        let within = self.best_effort.order.scheduler().explain().map(|order| order.queue(packet));
         BEST_EFFORT + within.unwrap_or(packet.class.0.into())
     }
 
@@ -33,7 +33,7 @@ impl Explain for Edf {
         let deadline = match self.relative_deadline(waiting) {
             Some(relative) => Some(waiting.arrival.saturating_add(relative)),
             None if is_best_effort => {
-                let order = self.best_effort.order.explain();
+                let order = self.best_effort.order.scheduler().explain();
                 return order.map_or(Rule::Scheduler, |order| order.precedence(now, sent, waiting));
             }
             // It is behind the first packet of best effort, or is that.
