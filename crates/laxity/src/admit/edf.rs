@@ -23,6 +23,7 @@
 //! class itself. There the test is sufficient, and as close to necessary as `beta` is to the true
 //! service.
 
+mod left_over;
 #[cfg(test)]
 mod tests;
 
