@@ -18,13 +18,14 @@ impl Analysis<'_> {
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
     pub(super) fn guarantees(&mut self, number: OutputId) {
         let hop = self.paths.outputs[number.index()].hop;
-        let AtOutput { bounds, services, mut aggregates } = if self.on.network.is_custom(hop) {
-            AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
-        } else if self.proof_at(number).is_one_queue {
-            self.at_one_queue(number)
-        } else {
-            self.at_scheduler(number)
-        };
+        let AtOutput { bounds, services, mut queues, mut aggregates } =
+            if self.on.network.is_custom(hop) {
+                AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
+            } else if self.proof_at(number).is_one_queue {
+                self.at_one_queue(number)
+            } else {
+                self.at_scheduler(number)
+            };
         let (peak, plan) = (self.on.network.link(hop).peak(), self.on.plan);
         let output = &mut self.paths.outputs[number.index()];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
@@ -35,7 +36,8 @@ impl Analysis<'_> {
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Passage { guarantee, aggregate: aggregates[at].take(), leaving }
+                    let (queue, aggregate) = (queues[at].take(), aggregates[at].take());
+                    Passage { guarantee, queue, aggregate, leaving }
                 });
         }
     }
@@ -48,6 +50,7 @@ impl Analysis<'_> {
         AtOutput {
             bounds: bounds_of(output, &here, &bounds),
             services: services_of(output, &here, &services),
+            queues: queues(output, &here),
             aggregates: aggregates(output, &here),
         }
     }
@@ -78,6 +81,7 @@ impl Analysis<'_> {
         AtOutput {
             bounds: output.classes.iter().map(bound).collect(),
             services: vec![alone; count],
+            queues: vec![aggregate.clone(); count],
             aggregates: vec![aggregate; count],
         }
     }
@@ -178,6 +182,7 @@ impl Analysis<'_> {
 struct AtOutput {
     bounds: Vec<Result<Nanos, BoundError>>,
     services: Vec<Option<Service>>,
+    queues: Vec<Option<Aggregate>>,
     aggregates: Vec<Option<Aggregate>>,
 }
 
@@ -187,6 +192,7 @@ impl AtOutput {
         AtOutput {
             bounds: vec![Err(BoundError::Output(Unbounded::NoGuarantee)); classes],
             services: vec![None; classes],
+            queues: vec![None; classes],
             aggregates: vec![None; classes],
         }
     }
@@ -209,6 +215,19 @@ fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Opt
         return vec![None; output.classes.len()];
     }
     output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
+}
+
+/// The service of each class of an output together with the classes in its queue.
+fn queues(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
+    let queues = here.queue_services();
+    let classes = || output.classes.iter().map(|passing| passing.class);
+    let number = |class: ClassId| Some(queues[class.index()].as_ref()?.number);
+    let queue = |class: ClassId| {
+        let service = queues[class.index()].as_ref()?.service.clone();
+        let of = classes().filter(|other| number(*other) == number(class));
+        Some(Aggregate { service, of: of.collect() })
+    };
+    classes().map(queue).collect()
 }
 
 /// The service of each class of an output together with the classes that may go before it.

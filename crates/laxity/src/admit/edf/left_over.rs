@@ -53,9 +53,8 @@ impl System {
     /// The service of each class, where best effort has no deadlines and the others keep to their
     /// arrival curves. `None` if these leave nothing in the long run.
     pub fn services(&self) -> Vec<Option<Service>> {
-        let service = |class: usize| {
-            self.left_by(self.real_time[class].deadline, |other| other != class)
-        };
+        let service =
+            |class: usize| self.left_by(self.real_time[class].deadline, |other| other != class);
         (0..self.real_time.len()).map(service).collect()
     }
 

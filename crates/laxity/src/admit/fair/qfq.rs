@@ -77,12 +77,11 @@ pub fn qfq(rate: Rate, classes: &[Quick]) -> Vec<Result<Nanos, Unbounded>> {
 }
 
 /// The service of each class under [`Qfq`](crate::sched::Qfq) on a link of `rate`. Only whether a
-/// class has traffic counts: an [absent](Traffic::is_absent) one has no place in the scheduler, and
-/// no share of the link.
+/// class has traffic counts: an [absent](Traffic::is_absent) class keeps its share of virtual time
+/// and its place in an aggregate, but never delays others.
 ///
 /// # Errors
-/// If the classes cannot be scheduled together, the latency is longer than [`Nanos`] hold, or the
-/// class is absent.
+/// If the classes cannot be scheduled together, or the latency is longer than [`Nanos`] hold.
 pub fn qfq_services(rate: Rate, classes: &[Quick]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     let aggregates = Aggregates::new(classes);
@@ -112,7 +111,7 @@ pub fn qfq_breakdown(rate: Rate, classes: &[Quick], class: usize) -> Option<Brea
 struct Aggregates<'a> {
     classes: &'a [Quick],
     shares: Vec<Share>,
-    /// The budgets of all, the largest first.
+    /// The budgets of those with traffic, the largest first.
     budgets: Vec<u64>,
     /// The class of the longest packet.
     longest: Option<usize>,
@@ -121,15 +120,22 @@ struct Aggregates<'a> {
 impl<'a> Aggregates<'a> {
     /// There are none if the classes cannot be scheduled together.
     fn new(classes: &'a [Quick]) -> Aggregates<'a> {
-        let is_present = |class: &Quick| !class.traffic.is_absent();
-        let scheduled = classes.iter().map(|class| is_present(class).then_some(class.class));
-        let shares = Share::all(&Vec::from_iter(scheduled)).unwrap_or_default();
+        let shares = Share::all(&Vec::from_iter(classes.iter().map(|class| Some(class.class))));
+        let present = (0..classes.len()).filter(|class| !classes[*class].traffic.is_absent());
         // Of several the first one.
-        let present = (0..classes.len()).filter(|class| is_present(&classes[*class]));
         let longest = present.rev().max_by_key(|class| classes[*class].class.max_packet);
-        let mut budgets: Vec<_> = shares.iter().map(Share::budget).collect();
+        let shares = shares.unwrap_or_default();
+        let mut aggregates = Aggregates { classes, shares, budgets: Vec::new(), longest };
+        let present = aggregates.shares.iter().filter(|share| aggregates.comes(share));
+        let mut budgets: Vec<_> = present.map(Share::budget).collect();
         budgets.sort_unstable_by(|a, b| b.cmp(a));
-        Aggregates { classes, shares, budgets, longest }
+        aggregates.budgets = budgets;
+        aggregates
+    }
+
+    /// Whether any class of an aggregate has traffic.
+    fn comes(&self, share: &Share) -> bool {
+        share.classes.iter().any(|class| !self.classes[class.index()].traffic.is_absent())
     }
 
     /// The service of each class of an aggregate.
@@ -144,7 +150,7 @@ impl<'a> Aggregates<'a> {
     /// The latency of each class of an aggregate, in bytes that the link sends in it.
     fn late(&self, share: &Share) -> [(Source, Exact); 5] {
         // The largest budget of the others.
-        let is_largest = self.budgets[0] == share.budget();
+        let is_largest = self.comes(share) && self.budgets[0] == share.budget();
         let budget = self.budgets.get(usize::from(is_largest)).copied().unwrap_or_default();
         let longest = self.longest.map_or(0, |class| self.classes[class].class.max_packet);
         let slot = Exact::from_integer((1u128 << share.slot_shift).into());

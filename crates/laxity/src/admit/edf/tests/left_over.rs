@@ -13,7 +13,9 @@ use crate::packet::Packet;
 use crate::police::TokenBucket;
 use crate::sched::Edf;
 use crate::sched::edf::{Assign, BestEffort};
-use crate::testing::{Arrival, LARGEST, SentPacket, arrivals, conforming, drive, served_by, systems};
+use crate::testing::{
+    Arrival, LARGEST, SentPacket, arrivals, conforming, drive, served_by, systems,
+};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// Systems, admitted or not, some of whose classes have the deadline of another.
