@@ -67,7 +67,7 @@ fn disciplines() -> Result<(), Box<dyn std::error::Error>> {
     println!("\n| discipline | hops added | least | by | with jitter | by |");
     println!("| --- | --- | --- | --- | --- | --- |");
     for (kind, keys) in DISCIPLINES {
-        let found = |link: &str| {
+        let found = |link: &'static str| {
             let paths = paths(&text(90, &tandem(10), kind, &Keys { class: keys, link, ..FIXED })?)?;
             Ok::<_, Box<dyn std::error::Error>>(paths.routes[0].clone())
         };
