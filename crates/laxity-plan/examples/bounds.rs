@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The scheduler of all links, and what it needs of every class.
-const DISCIPLINES: [(&str, &str); 9] = [
+const DISCIPLINES: [(&str, &str); 8] = [
     ("fifo", ""),
     ("priority", ", level = 0"),
     ("edf", ", deadline = \"200ms\""),
@@ -56,8 +56,7 @@ const DISCIPLINES: [(&str, &str); 9] = [
     ("wf2q", ""),
     ("drr", ""),
     ("qfq", ""),
-    ("hfsc", ", curve = \"4.5mbit\""),
-    ("cake", ""),
+    ("hfsc", ", curve = \"5mbit\""),
 ];
 
 /// Ten links of 10 Mbit/s in a row, a flow over all of them and another over each, all with buckets

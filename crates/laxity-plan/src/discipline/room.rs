@@ -81,15 +81,15 @@ pub trait Discipline {
     /// service of all classes in it.
     ///
     /// It does not depend on the traffic of classes behind which a class does not
-    /// [wait](Proof::waits_behind), nor on that of the classes in the queue. `None` where none is
-    /// proved. `None` is always true, but loses bounds along paths of classes that share a queue.
+    /// [wait](Proof::waits_behind). `None` where none is proved. `None` is always true, but loses
+    /// bounds along paths of classes that share a queue.
     fn queues(&self, plan: &Plan) -> Queues {
         vec![None; plan.classes.len()]
     }
 }
 
 /// A queue of some classes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a queue has a number and a service, no more")]
 pub struct Queue {
     /// The same for all classes in it.

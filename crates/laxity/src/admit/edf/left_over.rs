@@ -21,7 +21,7 @@
 //!
 //! This is the service curve of a Δ-scheduler, with theta = 0 and Δ_j = d - d_j, for packets
 //! (Liebeherr, Ghiassi-Farrokhfal, Burchard 2011, "On the impact of link scheduling on end-to-end
-//! delays in large networks", Theorem 1). It holds whether or not the classes are admitted, and
+//! delays in large networks"). It holds whether or not the classes are admitted, and
 //! together with first-in, first-out service it is all that bounds along paths need.
 //!
 //! All classes with deadlines together have the link, less one packet of best effort. That service
