@@ -1,7 +1,5 @@
 //! Earliest deadline first, with deadlines for best effort.
 
-use std::collections::BTreeMap;
-
 use laxity::admit::{Breakdown, Unbounded, edf};
 use laxity::curve::Curve;
 use laxity::packet::ClassId;
@@ -82,7 +80,9 @@ impl Discipline for EdfSpec {
     }
 
     fn services(&self, plan: &Plan) -> Services {
-        plan.of_real_time(self.best_effort, |system| system.services())
+        plan.of_real_time(self.best_effort, |system| {
+            system.left_over().into_iter().map(|left| left.own).collect()
+        })
     }
 
     fn aggregates(&self, plan: &Plan) -> Services {
@@ -295,13 +295,10 @@ impl Plan {
 
 /// The queue of each real-time class: that of its deadline.
 fn queues(system: &edf::System) -> Queues {
-    let mut services = BTreeMap::new();
-    let queue = |class: &edf::RealTime| {
-        let service = services.entry(class.deadline);
-        let service = service.or_insert_with(|| system.queue_service(class.deadline)).clone()?;
-        Some(Queue { number: class.deadline.0, service })
+    let queue = |(class, left): (&edf::RealTime, edf::LeftOver)| {
+        Some(Queue { number: class.deadline.0, service: left.queue? })
     };
-    system.real_time.iter().map(queue).collect()
+    system.real_time.iter().zip(system.left_over()).map(queue).collect()
 }
 
 fn with_variant(spec: SchedulerSpec, variant: usize) -> SchedulerSpec {

@@ -1,5 +1,6 @@
 //! What the outputs of a network guarantee once it is known what comes to them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, with_jitter};
@@ -11,7 +12,7 @@ use laxity::units::Nanos;
 use super::analysis::{Aggregate, Analysis, Passage, least};
 use super::arrival::Origin;
 use super::{BoundError, ClassAtOutput, Output, OutputId};
-use crate::discipline::Bounds;
+use crate::discipline::{Bounds, Queue};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 
 impl Analysis<'_> {
@@ -220,14 +221,19 @@ fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Opt
 /// The service of each class of an output together with the classes in its queue.
 fn queues(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
     let queues = here.queue_services();
-    let classes = || output.classes.iter().map(|passing| passing.class);
-    let number = |class: ClassId| Some(queues[class.index()].as_ref()?.number);
-    let queue = |class: ClassId| {
-        let service = queues[class.index()].as_ref()?.service.clone();
-        let of = classes().filter(|other| number(*other) == number(class));
-        Some(Aggregate { service, of: of.collect() })
+    let classes = output.classes.iter().map(|passing| passing.class);
+    let queues: Vec<_> = classes.map(|class| (class, queues[class.index()].as_ref())).collect();
+    let mut members: BTreeMap<u64, Vec<ClassId>> = BTreeMap::new();
+    for (class, queue) in queues.iter().filter_map(|(class, queue)| Some((*class, (*queue)?))) {
+        members.entry(queue.number).or_default().push(class);
+    }
+    let members: BTreeMap<u64, Arc<[ClassId]>> =
+        members.into_iter().map(|(number, classes)| (number, classes.into())).collect();
+    let queue = |(_, queue): &(ClassId, Option<&Queue>)| {
+        let queue = (*queue)?;
+        Some(Aggregate { service: queue.service.clone(), of: members[&queue.number].clone() })
     };
-    classes().map(queue).collect()
+    queues.iter().map(queue).collect()
 }
 
 /// The service of each class of an output together with the classes that may go before it.

@@ -30,11 +30,13 @@
 //! Best effort with deadlines of its own may take all that the deadlines of others leave. There a
 //! class has its deadline and no more.
 
+use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use num_traits::Zero;
 
-use super::System;
+use super::{RealTime, System};
 use crate::admit::{Service, arrival_curve};
 use crate::curve::{Curve, Exact, exact_nanos};
 use crate::units::{Bytes, Nanos};
@@ -42,20 +44,54 @@ use crate::units::{Bytes, Nanos};
 /// Packets are chosen at whole nanoseconds.
 const ROUNDING: Nanos = Nanos(1);
 
-impl System {
-    /// The joint service of all classes with this deadline, which are served in the order of
-    /// arrival, where best effort has no deadlines. `None` if the others leave nothing in the long
-    /// run.
-    pub fn queue_service(&self, deadline: Nanos) -> Option<Service> {
-        self.left_by(deadline, |class| self.real_time[class].deadline != deadline)
-    }
+/// What other classes leave to a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a class has a queue, and its part of it")]
+pub struct LeftOver {
+    /// The joint service of all classes with its deadline, whose packets are served in the order of
+    /// arrival. `None` if the others leave nothing in the long run.
+    pub queue: Option<Service>,
+    /// Its own service, if all others keep to their arrival curves. `None` if these leave nothing
+    /// in the long run.
+    pub own: Option<Service>,
+}
 
-    /// The service of each class, where best effort has no deadlines and the others keep to their
-    /// arrival curves. `None` if these leave nothing in the long run.
-    pub fn services(&self) -> Vec<Option<Service>> {
-        let service =
-            |class: usize| self.left_by(self.real_time[class].deadline, |other| other != class);
-        (0..self.real_time.len()).map(service).collect()
+/// Classes times deadlines: more would take too long.
+const MOST: usize = 10_000;
+
+impl System {
+    /// What is left to each class, in their order, where best effort has no deadlines. Nothing is
+    /// known where classes times deadlines are more than 10 000.
+    pub fn left_over(&self) -> Vec<LeftOver> {
+        let mut of_deadlines: BTreeMap<Nanos, Vec<usize>> = BTreeMap::new();
+        for (class, RealTime { deadline, .. }) in self.real_time.iter().enumerate() {
+            of_deadlines.entry(*deadline).or_default().push(class);
+        }
+        let mut all = vec![LeftOver { queue: None, own: None }; self.real_time.len()];
+        if of_deadlines.len() * all.len() > MOST {
+            return all;
+        }
+        let arrivals: Vec<_> =
+            self.real_time.iter().map(|class| arrival_curve(&class.arrival)).collect();
+        for (deadline, alike) in of_deadlines {
+            let first = self.real_time.iter().zip(&arrivals).map(|(class, arrival)| {
+                // How much earlier a packet has to come than one of theirs to go first.
+                arrival.shift(&exact_nanos(class.deadline.saturating_sub(deadline)))
+            });
+            let blocking = self.blocking().value(&exact_nanos(deadline));
+            let blocking = Curve::affine(blocking, Exact::zero());
+            // Less than nothing, where they count among those that go first.
+            let left = self.service().sub(&Curve::sum(first)).sub(&blocking);
+            let service = |own: &Curve| {
+                let curve = left.add(own).nondecreasing_lower_closure()?.clamp_at_zero();
+                Some(Service { curve, late: ROUNDING })
+            };
+            let queue = service(&Curve::sum(alike.iter().map(|class| &arrivals[*class])));
+            for class in alike {
+                all[class] = LeftOver { queue: queue.clone(), own: service(&arrivals[class]) };
+            }
+        }
+        all
     }
 
     /// The joint service of all classes, for any order among them, where best effort has no
@@ -63,22 +99,5 @@ impl System {
     pub fn aggregate_service(&self) -> Service {
         let packet = Curve::constant(self.best_effort_packet.unwrap_or(Bytes(0)));
         Service { curve: self.service().sub(&packet).clamp_at_zero(), late: ROUNDING }
-    }
-
-    /// What some classes leave to the rest, which all have this deadline.
-    fn left_by(&self, deadline: Nanos, takes: impl Fn(usize) -> bool) -> Option<Service> {
-        let others = (0..self.real_time.len()).filter(|class| takes(*class));
-        let first = others.map(|class| {
-            let class = &self.real_time[class];
-            // How much earlier a packet has to come than one of theirs to go first.
-            let earlier = class.deadline.saturating_sub(deadline);
-            arrival_curve(&class.arrival).shift(&exact_nanos(earlier))
-        });
-        let first = Curve::sum(first);
-        let blocking = self.blocking().value(&exact_nanos(deadline));
-        let blocking = Curve::affine(blocking, Exact::zero());
-        let left = self.service().sub(&first).sub(&blocking);
-        let curve = left.nondecreasing_lower_closure()?.clamp_at_zero();
-        Some(Service { curve, late: ROUNDING })
     }
 }

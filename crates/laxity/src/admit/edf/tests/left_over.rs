@@ -3,12 +3,13 @@
 use std::vec::Vec;
 
 use num_traits::ToPrimitive;
+use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::worst_case::worst_case;
-use crate::admit::edf::{RealTime, System};
-use crate::curve::{Curve, ceil_nanos, exact};
+use crate::admit::edf::{LeftOver, RealTime, System};
+use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_bytes};
 use crate::packet::Packet;
 use crate::police::TokenBucket;
 use crate::sched::Edf;
@@ -20,17 +21,15 @@ use crate::units::{Bytes, Nanos, Rate};
 
 /// Systems, admitted or not, some of whose classes have the deadline of another.
 fn alike() -> impl Strategy<Value = System> {
-    (systems(), prop::collection::vec(prop::option::of(any::<Index>()), 5)).prop_map(
-        |(mut system, others)| {
-            for (class, other) in (0..system.real_time.len()).zip(others) {
-                if let Some(other) = other {
-                    let other = other.index(system.real_time.len());
-                    system.real_time[class].deadline = system.real_time[other].deadline;
-                }
+    (systems(), vec(prop::option::of(any::<Index>()), 5)).prop_map(|(mut system, others)| {
+        for (class, other) in (0..system.real_time.len()).zip(others) {
+            if let Some(other) = other {
+                let other = other.index(system.real_time.len());
+                system.real_time[class].deadline = system.real_time[other].deadline;
             }
-            system
-        },
-    )
+        }
+        system
+    })
 }
 
 /// Random traffic, and where an interval is given, as much as can be due in it.
@@ -75,6 +74,25 @@ fn sent_by<'a>(
     sent.iter().filter(|sent| is_one(&sent.dispatch.packet)).collect()
 }
 
+/// What the other classes leave by a time of a period, in bytes.
+fn left_by(system: &System, deadline: Nanos, is_own: &dyn Fn(usize) -> bool, time: u64) -> Exact {
+    let mut left = exact(time) * bytes_per_nano(system.rate);
+    let mut blocking = system.best_effort_packet.unwrap_or(Bytes(0));
+    for (number, class) in system.real_time.iter().enumerate() {
+        if class.deadline > deadline {
+            blocking = blocking.max(class.packet);
+        }
+        let since = (time + deadline.0).checked_sub(class.deadline.0.max(deadline.0));
+        if let Some(since) = since.filter(|_| !is_own(number)) {
+            let line = |line: &TokenBucket| {
+                exact_bytes(line.bucket) + exact(since) * bytes_per_nano(line.rate)
+            };
+            left -= class.arrival.iter().map(line).min().unwrap();
+        }
+    }
+    left - exact_bytes(blocking)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -83,16 +101,16 @@ proptest! {
     #[test]
     fn packets_are_served_by_what_is_left((system, arrivals) in plans()) {
         let sent = send(&system, &arrivals);
-        let services = system.services();
-        for (class, RealTime { deadline, .. }) in system.real_time.iter().enumerate() {
-            if let Some(queue) = system.queue_service(*deadline) {
-                let alike = |other: usize| system.real_time[other].deadline == *deadline;
+        for (class, LeftOver { queue, own }) in system.left_over().iter().enumerate() {
+            let deadline = system.real_time[class].deadline;
+            if let Some(queue) = queue {
+                let alike = |other: usize| system.real_time[other].deadline == deadline;
                 let alike = sent_by(&system, &sent, alike);
                 prop_assert!(alike.iter().map(|sent| sent.dispatch.packet.handle).is_sorted());
-                served_by(&queue, &alike)?;
+                served_by(queue, &alike)?;
             }
-            if let Some(service) = &services[class] {
-                served_by(service, &sent_by(&system, &sent, |other| other == class))?;
+            if let Some(own) = own {
+                served_by(own, &sent_by(&system, &sent, |other| other == class))?;
             }
         }
     }
@@ -118,22 +136,26 @@ proptest! {
         }
     }
 
-    /// A class that is alone takes what its curve says; with others of its deadline, no less is
-    /// left to all of them than to it.
+    /// What is left is what the link sends, less what goes before of each class by its definition.
     #[test]
-    fn what_is_left_to_classes_together_is_more(system in alike()) {
-        let services = system.services();
-        for (class, service) in services.iter().enumerate() {
+    fn what_is_left_is_its_definition(system in alike(), times in vec(0..40_000_000u64, 8)) {
+        for (class, LeftOver { queue, own }) in system.left_over().into_iter().enumerate() {
             let deadline = system.real_time[class].deadline;
-            let (Some(service), Some(queue)) = (service, system.queue_service(deadline)) else {
-                continue;
-            };
-            let alike = system.real_time.iter().filter(|other| other.deadline == deadline).count();
-            if alike == 1 {
-                prop_assert_eq!(&queue, service);
+            let alone = |other: usize| other == class;
+            let alike = |other: usize| system.real_time[other].deadline == deadline;
+            let is_alone = (0..system.real_time.len()).filter(|other| alike(*other)).count() == 1;
+            prop_assert!(!is_alone || queue == own);
+            for (service, is_own) in [(own, &alone as &dyn Fn(usize) -> bool), (queue, &alike)] {
+                let Some(service) = service else { continue };
+                for time in &times {
+                    let defined = left_by(&system, deadline, is_own, *time);
+                    prop_assert!(service.curve.value(&exact(*time)) <= defined.max(exact(0)));
+                }
+                // In the end nothing is given later than it is left.
+                let end = exact(1_000_000_000_000);
+                let defined = left_by(&system, deadline, is_own, 1_000_000_000_000);
+                prop_assert_eq!(service.curve.value(&end), defined.max(exact(0)));
             }
-            let least = queue.curve.sub(&service.curve).minimum_from(&exact(0)).unwrap();
-            prop_assert!(least.value >= exact(0));
         }
     }
 }
@@ -156,7 +178,8 @@ fn an_example_of_what_is_left() {
         real_time: alike.into_iter().chain(others).collect(),
         best_effort_packet: Some(Bytes(600)),
     };
-    let queue = system.queue_service(Nanos(4_000)).unwrap().curve;
+    let LeftOver { queue, own } = system.left_over().swap_remove(0);
+    let queue = queue.unwrap().curve;
     let at = |curve: &Curve, nanos: u64| curve.value(&exact(nanos)).to_integer().to_u64();
     // A packet of 700 bytes that is due later, and 500 bytes and a tenth of the link that are due
     // before.
@@ -168,7 +191,6 @@ fn an_example_of_what_is_left() {
     assert_eq!([5_000, 5_500, 6_000].map(|time| at(&queue, time)), [3_300, later, later].map(Some));
     assert_eq!(at(&queue, 7_000), Some(later + 800));
     // The other class of 4 µs is first.
-    let alone = &system.services()[0].clone().unwrap().curve;
-    assert_eq!(at(alone, 4_000), Some(4_000 - 700 - 500 - 400 - 1_000 - 400));
+    assert_eq!(at(&own.unwrap().curve, 4_000), Some(4_000 - 700 - 500 - 400 - 1_000 - 400));
     assert_eq!(at(&system.aggregate_service().curve, 4_000), Some(3_400));
 }
