@@ -1,4 +1,5 @@
-//! Bounds of FIFO networks by every method: the table of `docs/networks.md`, or those of plans.
+//! Bounds of FIFO networks by every method and of ten links under every discipline: the tables of
+//! `docs/networks.md`, or those of plans.
 //!
 //! `cargo run --release -p laxity-plan --features parallel --example bounds [PLAN …]`
 
@@ -10,7 +11,7 @@ use std::time::Instant;
 use laxity::admit::network::Method;
 use laxity_plan::Plan;
 use laxity_plan::parallel::on_all_cores;
-use laxity_plan::paths::Paths;
+use laxity_plan::paths::{Paths, Route};
 
 /// Of a table, in its order.
 const METHODS: [Method; 7] = [
@@ -41,9 +42,60 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if plans.is_empty() {
         table()?;
+        disciplines()?;
     }
     Ok(())
 }
+
+/// The scheduler of all links, and what it needs of every class.
+const DISCIPLINES: [(&str, &str); 8] = [
+    ("fifo", ""),
+    ("priority", ", level = 0"),
+    ("edf", ", deadline = \"200ms\""),
+    ("wfq", ""),
+    ("wf2q", ""),
+    ("drr", ""),
+    ("qfq", ""),
+    ("hfsc", ", curve = \"5mbit\""),
+];
+
+/// Ten links of 10 Mbit/s in a row, a flow over all of them and another over each, all with buckets
+/// of 10 kB, packets of 1000 bytes and 45 % of the links: the bound of the first flow in ms, and
+/// what it is where links delay packets by up to 4 ms.
+fn disciplines() -> Result<(), Box<dyn std::error::Error>> {
+    println!("\n| discipline | hops added | least | by | with jitter | by |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    for (kind, keys) in DISCIPLINES {
+        let found = |link: &'static str| {
+            let paths = paths(&text(90, &tandem(10), kind, &Keys { class: keys, link, ..FIXED })?)?;
+            Ok::<_, Box<dyn std::error::Error>>(paths.routes[0].clone())
+        };
+        let (plain, jitter) = (found("")?, found(", jitter = { uniform = [\"0s\", \"4ms\"] }")?);
+        let least = |route: &Route| match route.least() {
+            Ok(least) => format!("{:.1} | {}", least.delay.0 as f64 / 1e6, least.method.name()),
+            Err(_) => "- | -".to_string(),
+        };
+        let hops = shown(plain.by(Method::Hops).map(|delay| delay.0));
+        println!("| `{kind}` | {hops} | {} | {} |", least(&plain), least(&jitter));
+    }
+    Ok(())
+}
+
+/// What a plan says of its classes and links, besides their names and rates.
+#[derive(Clone, Copy, Default)]
+struct Keys {
+    class: &'static str,
+    link: &'static str,
+    /// Of `arrival`.
+    packet: &'static str,
+}
+
+/// Packets of one length.
+const FIXED: Keys = Keys {
+    class: "",
+    link: "",
+    packet: ", packet = { at-least = \"1000b\", at-most = \"1000b\" }",
+};
 
 /// Networks of 10 Mbit/s, buckets of 10 kB and packets of 1000 bytes, all flows alike; delays in ms
 /// of the flow that has the longest way.
@@ -120,11 +172,8 @@ fn fat_tree() -> Flows {
 }
 
 fn row(name: &str, percent: u64, flows: &Flows) -> Result<(), Box<dyn std::error::Error>> {
-    let paths = paths(&text(percent, flows)?)?;
+    let paths = paths(&text(percent, flows, "fifo", &Keys::default())?)?;
     let route = &paths.routes[0];
-    let shown = |delay: Option<u64>| {
-        delay.map_or("-".to_string(), |delay| format!("{:.1}", delay as f64 / 1e6))
-    };
     let methods: Vec<String> =
         METHODS.iter().map(|method| shown(route.by(*method).map(|delay| delay.0))).collect();
     let least = route.least().ok();
@@ -137,13 +186,23 @@ fn row(name: &str, percent: u64, flows: &Flows) -> Result<(), Box<dyn std::error
     Ok(())
 }
 
+/// In ms.
+fn shown(delay: Option<u64>) -> String {
+    delay.map_or("-".to_string(), |delay| format!("{:.1}", delay as f64 / 1e6))
+}
+
 fn paths(text: &str) -> Result<Paths, Box<dyn std::error::Error>> {
     let plan = Plan::parse(text, "plan", Path::new(""))?;
     Ok(plan.network_plan().ok_or("a plan without a network")?.paths())
 }
 
 /// The plan in which the link that most flows pass has this load.
-fn text(percent: u64, flows: &Flows) -> Result<String, std::fmt::Error> {
+fn text(
+    percent: u64,
+    flows: &Flows,
+    scheduler: &str,
+    keys: &Keys,
+) -> Result<String, std::fmt::Error> {
     const RATE: u64 = 10_000_000;
     let mut links: BTreeMap<[usize; 2], u64> = BTreeMap::new();
     for pair in flows.iter().flat_map(|nodes| nodes.windows(2)) {
@@ -151,17 +210,20 @@ fn text(percent: u64, flows: &Flows) -> Result<String, std::fmt::Error> {
     }
     let most = links.values().max().copied().unwrap_or(1);
     let mut text = format!(
-        "version = 1\nlink = {{ rate = \"{RATE}bit\", max-packet = \"1000b\" }}\nscheduler.kind = \"fifo\"\n"
+        "version = 1\nlink = {{ rate = \"{RATE}bit\", max-packet = \"1000b\" }}\nscheduler.kind = \"{scheduler}\"\n"
     );
     // A link works in both directions.
     let joined: BTreeSet<[usize; 2]> =
         links.keys().map(|[from, to]| [*from.min(to), *from.max(to)]).collect();
     for [from, to] in &joined {
-        writeln!(text, "network.l{from}-{to}.between = [\"n{from}\", \"n{to}\"]")?;
+        let link = keys.link;
+        writeln!(text, "network.l{from}-{to} = {{ between = [\"n{from}\", \"n{to}\"]{link} }}")?;
     }
     for flow in 0..flows.len() {
         let rate = RATE * percent / 100 / most;
-        writeln!(text, "class.f{flow}.arrival = {{ bucket = \"10kB\", rate = \"{rate}bit\" }}")?;
+        let Keys { class, packet, .. } = keys;
+        let arrival = format!("{{ bucket = \"10kB\", rate = \"{rate}bit\"{packet} }}");
+        writeln!(text, "class.f{flow} = {{ arrival = {arrival}{class} }}")?;
     }
     for (flow, nodes) in flows.iter().enumerate() {
         let path: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();

@@ -28,7 +28,9 @@ use crate::model::SchedulerSpec;
 pub use crate::model::scheduler::Kind;
 pub use growth::Growth;
 pub use names::{UnknownScheduler, accepted};
-pub use room::{Aftermath, Bounds, Discipline, Holders, Proof, Room, Services, WaitsBehind};
+pub use room::{
+    Aftermath, Bounds, Discipline, Holders, Proof, Queue, Queues, Room, Services, WaitsBehind,
+};
 
 impl Kind {
     /// Its room.

@@ -5,7 +5,7 @@ use laxity::packet::ClassId;
 use laxity::port::Promise;
 use laxity::units::{Bytes, Nanos};
 
-use crate::discipline::{Bounds, Growth, Services};
+use crate::discipline::{Bounds, Growth, Queues, Services};
 use crate::model::{Class, Plan, Police};
 
 impl Plan {
@@ -136,6 +136,15 @@ impl Plan {
             return vec![None; self.classes.len()];
         }
         self.scheduler.discipline().aggregates(self)
+    }
+
+    /// The queue of each class, whose packets leave in the order in which they came, with the joint
+    /// service of all classes in it. `None` where none is known.
+    pub fn queue_services(&self) -> Queues {
+        if self.is_beyond_proof() || self.link.stall > Nanos::ZERO {
+            return vec![None; self.classes.len()];
+        }
+        self.scheduler.discipline().queues(self)
     }
 
     /// Whether the link may be late or change its rate, and the discipline has no proof for that.

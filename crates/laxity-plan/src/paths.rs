@@ -17,6 +17,7 @@ mod analysis;
 mod arrival;
 mod book;
 mod breakdown;
+mod end_to_end;
 mod fixed_point;
 mod guarantees;
 mod incremental;

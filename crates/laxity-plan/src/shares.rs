@@ -10,31 +10,58 @@ impl Plan {
     /// The rate that each class is guaranteed in the long run: that of its link-sharing curve, or
     /// of its real-time curve if it has no other. Siblings without curves share by weight what the
     /// others leave of their parent's rate, or of the link's at the top: rounded down, but at least
-    /// 1 bit/s each.
+    /// 1 bit/s each. Those of which nothing comes have that much and no more.
     pub fn guaranteed_rates(&self) -> Vec<Rate> {
+        let is_present = self.present();
         let mut rates = vec![self.link.rate; self.classes.len()];
-        self.share_out(self.link.rate, &self.top().collect::<Vec<_>>(), &mut rates);
+        self.share_out(self.link.rate, &self.top().collect::<Vec<_>>(), &is_present, &mut rates);
         for class in self.top_down() {
             let rate = rates[class.index()];
-            self.share_out(rate, &self.classes[class.index()].children, &mut rates);
+            self.share_out(rate, &self.classes[class.index()].children, &is_present, &mut rates);
         }
         rates
     }
 
-    fn share_out(&self, whole: Rate, siblings: &[ClassId], rates: &mut [Rate]) {
+    fn share_out(
+        &self,
+        whole: Rate,
+        siblings: &[ClassId],
+        is_present: &[bool],
+        rates: &mut [Rate],
+    ) {
+        const LEAST: u64 = 1;
         let class = |id: &ClassId| &self.classes[id.index()];
-        let sum = |part: fn(&Class) -> u64| -> u128 {
-            siblings.iter().map(|id| u128::from(part(class(id)))).sum()
-        };
-        let asked = sum(|class| class.rate_asked().map_or(0, |rate| rate.0));
-        let left = u128::from(whole.0).saturating_sub(asked);
-        let weights = sum(|class| class.rate_asked().map_or(class.weight.0.into(), |_| 0));
+        let weight = |id: &ClassId| if is_present[id.index()] { class(id).weight.0 } else { 0 };
+        let is_open = |id: &&ClassId| class(id).rate_asked().is_none();
+        let asked = siblings.iter().filter_map(|id| class(id).rate_asked());
+        let absent = siblings.iter().filter(|id| is_open(id) && !is_present[id.index()]);
+        let taken = asked.map(|rate| rate.0).chain(absent.map(|_| LEAST)).map(u128::from);
+        let left = u128::from(whole.0).saturating_sub(taken.sum());
+        let weights: u128 = siblings.iter().filter(is_open).map(|id| u128::from(weight(id))).sum();
         for id in siblings {
             rates[id.index()] = class(id).rate_asked().unwrap_or_else(|| {
                 // At most what is left of a rate, so it fits.
-                Rate((left * u128::from(class(id).weight.0) / weights).max(1) as u64)
+                let part = left * u128::from(weight(id)) / weights.max(1);
+                Rate((part as u64).max(LEAST))
             });
         }
+    }
+
+    /// Of each class whether it has packets, or one below it.
+    fn present(&self) -> Vec<bool> {
+        let mut present = vec![false; self.classes.len()];
+        for (id, _) in self.present_leaves() {
+            let up = |id: &ClassId| self.classes[id.index()].parent;
+            for class in std::iter::successors(Some(id), up) {
+                present[class.index()] = true;
+            }
+        }
+        present
+    }
+
+    /// The classes that have packets.
+    pub(crate) fn present_leaves(&self) -> impl Iterator<Item = (ClassId, &Class)> {
+        self.leaves().filter(|(_, class)| !class.is_absent())
     }
 
     /// What the classes weigh where all leaves share at one level: their guaranteed rates, or in a
@@ -44,9 +71,10 @@ impl Plan {
             return self.classes.iter().map(|class| class.weight.0.into()).collect();
         }
         let rates = self.guaranteed_rates();
-        // Interior classes have no packets. A leaf's weight in their place changes no ratio.
-        let any = self.leaves().next().map_or(1, |(id, _)| rates[id.index()].0);
-        let weight = |(class, rate): (&Class, Rate)| if class.is_leaf() { rate.0 } else { any };
+        // The others have no packets. A weight of one that has changes no ratio.
+        let any = self.present_leaves().next().map_or(1, |(id, _)| rates[id.index()].0);
+        let has_packets = |class: &Class| class.is_leaf() && !class.is_absent();
+        let weight = |(class, rate): (&Class, Rate)| if has_packets(class) { rate.0 } else { any };
         self.classes.iter().zip(rates).map(weight).collect()
     }
 }

@@ -114,6 +114,8 @@ pub struct LinkDraft {
     pub rate: u64,
     /// Propagation in ns.
     pub delay: u64,
+    /// By how much longer packets may be under way, in ns, in order.
+    pub jitter: u64,
     /// Whether what comes over it is held to its arrival curves again.
     pub regulate: bool,
     /// The keys of its scheduler; none for that of the plan.
@@ -178,12 +180,15 @@ impl Draft {
         let _ = writeln!(text, "\n[scheduler]\n{}", scheduler.replace(", ", "\n"));
         self.classes.iter().for_each(|class| class.write(&mut text));
         for (number, link) in self.links.iter().enumerate() {
-            let LinkDraft { between: [from, to], rate, delay, regulate, scheduler } = link;
+            let LinkDraft { between: [from, to], rate, delay, jitter, regulate, scheduler } = link;
             let _ = writeln!(
                 text,
                 "\n[network.l{number}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{rate}bit\"\n\
                  delay = \"{delay}ns\""
             );
+            if *jitter > 0 {
+                let _ = writeln!(text, "jitter = {{ uniform = [\"0s\", \"{jitter}ns\"] }}");
+            }
             if *regulate {
                 text += "regulate = true\n";
             }

@@ -56,6 +56,8 @@ pub struct Output {
     pub rate: u64,
     /// Propagation behind it, in ns.
     pub delay: u64,
+    /// By how much longer packets may be under way behind it, in ns.
+    pub jitter: u64,
     /// The delay bound of each class, in ns from a packet's arrival there to its last bit out.
     pub bounds: Vec<Option<u64>>,
 }
@@ -91,7 +93,8 @@ impl Subject {
         let admitted = Proof::link(plan).and_then(|proof| proof.admitted());
         let bounds = plan.bounds().into_iter().map(|bound| bound.ok().map(|Nanos(ns)| ns));
         let rate = plan.link.rate.0;
-        let output = Output { plan: plan.clone(), rate, delay: 0, bounds: bounds.collect() };
+        let output =
+            Output { plan: plan.clone(), rate, delay: 0, jitter: 0, bounds: bounds.collect() };
         let mut feeds = Vec::new();
         for class in &draft.classes {
             let number = plan.class(&format!("c{}", class.name)).map(ClassId::index);
@@ -123,10 +126,11 @@ impl Subject {
             } else {
                 on.plan.at_hop(output.hop)
             };
-            let delay = on.network.link(output.hop).delay.0;
+            let link = on.network.link(output.hop);
+            let (delay, jitter) = (link.delay.0, link.most_jitter().unwrap_or_default().0);
             let bound = |class| Some(ns(output.class(ClassId(class))?.bound.ok()?));
             let bounds = (0..plan.classes.len() as u32).map(bound).collect();
-            outputs.push(Output { rate: here.link.rate.0, plan: here, delay, bounds });
+            outputs.push(Output { rate: here.link.rate.0, plan: here, delay, jitter, bounds });
         }
         let (mut feeds, mut regulators, mut ways) = (Vec::new(), Vec::new(), HashMap::new());
         for (path, source) in draft.paths.iter().zip(&plan.sources) {

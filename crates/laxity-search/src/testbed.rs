@@ -35,7 +35,7 @@ struct Port {
     scheduler: Built,
     books: Books,
     link: Link,
-    delay: u64,
+    under_way: UnderWay,
     /// When it next looks for a packet.
     looks_at: u64,
     /// Packets under way behind it, or held there: when they come to the next output, and their
@@ -49,6 +49,28 @@ pub(crate) struct Link {
     busy_from: u64,
     bytes: u64,
     free_at: u64,
+}
+
+/// What is under way behind a link: packets in order, each for a delay and up to a jitter more.
+struct UnderWay {
+    delay: u64,
+    jitter: u64,
+    /// When the last packet arrives.
+    last: u64,
+}
+
+impl UnderWay {
+    /// When a packet arrives that departs now.
+    ///
+    /// Time is in windows as long as the jitter. In every other one all packets arrive at its end
+    /// together, so that they come as close as they can, behind packets that were not delayed.
+    fn arrival(&mut self, departure: u64) -> u64 {
+        let window = departure / (self.jitter + 1);
+        let last = window * (self.jitter + 1) + self.jitter;
+        let leaves = if window.is_multiple_of(2) { last } else { departure };
+        self.last = self.last.max(leaves + self.delay);
+        self.last
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -93,7 +115,7 @@ impl<'a> Testbed<'a> {
             scheduler: (subject.build)(&output.plan),
             books: Books::new(subject, output),
             link: Link::new(output.rate),
-            delay: output.delay,
+            under_way: UnderWay { delay: output.delay, jitter: output.jitter, last: 0 },
             looks_at: u64::MAX,
             wire: VecDeque::new(),
         };
@@ -238,7 +260,7 @@ impl<'a> Testbed<'a> {
         }
         let delay = departure - waiting.arrival;
         let bound = port.books.bound(class);
-        let behind = departure + port.delay;
+        let behind = port.under_way.arrival(departure);
         self.longest[class] = self.longest[class].max(delay);
         self.closest[class] = self.closest[class].max(used);
         let too_late = |delay, bound| ViolationKind::Bound { delay, bound };

@@ -47,7 +47,7 @@ pub struct Traffic {
 impl Traffic {
     /// Whether the traffic never arrives, as for a class that no path leads to an output.
     pub fn is_absent(&self) -> bool {
-        self.arrival.iter().any(|line| line.bucket.0 == 0 && line.rate.0 == 0)
+        self.arrival.iter().any(TokenBucket::is_nothing)
     }
 }
 

@@ -24,6 +24,11 @@ impl TokenBucket {
         lines.iter().copied().min_by_key(TokenBucket::in_the_long_run)
     }
 
+    /// Whether nothing keeps to it but nothing at all.
+    pub fn is_nothing(&self) -> bool {
+        self.bucket == Bytes(0) && self.rate == Rate(0)
+    }
+
     /// The key by which [`slowest`](Self::slowest) chooses: the rate, and for equal rates the
     /// burst.
     pub fn in_the_long_run(&self) -> (Rate, Bytes) {

@@ -2,10 +2,12 @@
 //! the fluid of fair queueing, and random sets of real-time classes.
 
 mod fluid;
+mod served;
 mod systems;
 pub(crate) mod trees;
 
 pub(crate) use fluid::{EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid};
+pub(crate) use served::served_by;
 pub(crate) use systems::{
     LARGEST, Proportions, Way, any_class, conforming, meter, systems, two_lines,
 };

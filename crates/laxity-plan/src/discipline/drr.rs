@@ -66,11 +66,12 @@ fn guarantees(plan: &Plan, turns: &[Turn]) -> (Bounds, Services) {
 impl Plan {
     /// How many bytes each class may send in a round of deficit round robin: in proportion to the
     /// weights, the least as much as one packet, so that every turn sends. Where the greatest would
-    /// not fit then, it is as large as can be, and the least may take several turns to send.
+    /// not fit then, it is as large as can be, and the least may take several turns to send. Only
+    /// classes that have packets are the least or the greatest.
     pub fn drr_quanta(&self) -> Vec<u32> {
         let weights = self.flat_weights();
-        let extreme = |weight: Option<&u64>| u128::from(weight.copied().unwrap_or(1));
-        let (least, greatest) = (extreme(weights.iter().min()), extreme(weights.iter().max()));
+        let present = || self.present_leaves().map(|(id, _)| u128::from(weights[id.index()]));
+        let (least, greatest) = (present().min().unwrap_or(1), present().max().unwrap_or(1));
         let packet = u128::from(self.link.max_packet.0);
         let most = u128::from(u32::MAX);
         let (quantum, of) = if (packet * greatest).div_ceil(least) <= most {
@@ -80,7 +81,7 @@ impl Plan {
         };
         weights
             .into_iter()
-            .map(|weight| (quantum * u128::from(weight)).div_ceil(of) as u32)
+            .map(|weight| (quantum * u128::from(weight)).div_ceil(of).min(most) as u32)
             .collect()
     }
 }

@@ -10,7 +10,7 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Aftermath, Bounds, Discipline, Proof, Room};
+use super::room::{Aftermath, Bounds, Discipline, Proof, Queue, Queues, Room, Services};
 use crate::error::{Fault, Span};
 use crate::model::{
     BestEffort, BestEffortOrder, CakeSpec, Class, EdfSpec, Late, Plan, Police, SchedulerSpec,
@@ -77,6 +77,22 @@ impl Discipline for EdfSpec {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         plan.edf_bounds(&plan.edf_admission(self.best_effort))
+    }
+
+    fn services(&self, plan: &Plan) -> Services {
+        plan.of_real_time(self.best_effort, |system| {
+            system.left_over().into_iter().map(|left| left.own).collect()
+        })
+    }
+
+    fn aggregates(&self, plan: &Plan) -> Services {
+        plan.of_real_time(self.best_effort, |system| {
+            vec![Some(system.aggregate_service()); system.real_time.len()]
+        })
+    }
+
+    fn queues(&self, plan: &Plan) -> Queues {
+        plan.of_real_time(self.best_effort, queues)
     }
 
     fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
@@ -188,9 +204,29 @@ impl Plan {
         }
     }
 
+    /// What the real-time classes have for certain, among all classes. Nothing, where one does not
+    /// tell what it sends, or where best effort has deadlines, by which it may take all that those
+    /// of others leave.
+    fn of_real_time<T: Clone>(
+        &self,
+        scheme: BestEffort,
+        proved: impl FnOnce(&edf::System) -> Vec<Option<T>>,
+    ) -> Vec<Option<T>> {
+        let mut all = vec![None; self.classes.len()];
+        let is_known = self.real_time().count() == self.due().count();
+        let is_sure = self.link.latency.is_some();
+        if is_known && is_sure && self.best_effort_demand(scheme) == Curve::zero() {
+            let classes = self.real_time_classes().into_iter();
+            for (class, one) in classes.zip(proved(&self.edf_system())) {
+                all[class] = one;
+            }
+        }
+        all
+    }
+
     /// The classes whose packets may be best effort.
     fn sending_best_effort(&self) -> impl Iterator<Item = (ClassId, &Class)> {
-        self.leaves().filter(|(_, class)| {
+        self.present_leaves().filter(|(_, class)| {
             class.relative_deadline().is_none() || class.police == Police::Demote
         })
     }
@@ -255,6 +291,14 @@ impl Plan {
         let rate = Rate(u64::try_from(rate).unwrap_or(u64::MAX));
         Some(vec![TokenBucket { bucket: Bytes(packets), rate }])
     }
+}
+
+/// The queue of each real-time class: that of its deadline.
+fn queues(system: &edf::System) -> Queues {
+    let queue = |(class, left): (&edf::RealTime, edf::LeftOver)| {
+        Some(Queue { number: class.deadline.0, service: left.queue? })
+    };
+    system.real_time.iter().zip(system.left_over()).map(queue).collect()
 }
 
 fn with_variant(spec: SchedulerSpec, variant: usize) -> SchedulerSpec {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use laxity::admit::Breakdown;
 use laxity::admit::priority::{
-    PriorityClass, priority, priority_aggregates, priority_breakdown, priority_services,
+    PriorityClass, priority, priority_aggregates, priority_breakdown, priority_queues,
+    priority_services,
 };
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
@@ -13,8 +14,8 @@ use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::growth::Growth;
 use super::room::{
-    Aftermath, Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves,
-    where_proved,
+    Aftermath, Bounds, Discipline, Proof, Queue, Queues, Room, Services, breakdown_of_leaf,
+    for_leaves, where_proved,
 };
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
@@ -63,6 +64,13 @@ impl Discipline for Priority {
     fn aggregates(&self, plan: &Plan) -> Services {
         let aggregates = priority_aggregates(plan.link.rate, &classes(plan));
         where_proved(for_leaves(plan, aggregates.into_iter().map(Ok)))
+    }
+
+    fn queues(&self, plan: &Plan) -> Queues {
+        let services = for_leaves(plan, priority_queues(plan.link.rate, &classes(plan)));
+        let levels = plan.priority_levels().into_iter().map(u64::from);
+        let queue = |(number, service)| Some(Queue { number, service: Result::ok(service)? });
+        levels.zip(services).map(queue).collect()
     }
 }
 

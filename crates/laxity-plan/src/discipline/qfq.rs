@@ -46,13 +46,13 @@ impl Discipline for Qfq {
 
 impl Plan {
     /// The classes as QFQ+ takes them: their weights, none less than a billionth of all, and their
-    /// largest packets.
+    /// largest packets. Those of which nothing comes weigh a billionth.
     pub fn qfq_classes(&self) -> Vec<QfqClass> {
         let weights = self.flat_weights();
-        let all: u128 = self.leaves().map(|(id, _)| u128::from(weights[id.index()])).sum();
+        let all: u128 = self.present_leaves().map(|(id, _)| u128::from(weights[id.index()])).sum();
         let least = u64::try_from(all.div_ceil(LIGHTEST)).unwrap_or(u64::MAX);
         let class = |(class, weight): (&Class, u64)| QfqClass {
-            weight: weight.max(least),
+            weight: if class.is_absent() { least } else { weight.max(least) },
             max_packet: u32::try_from(self.max_packet(class).0).unwrap_or(u32::MAX),
         };
         self.classes.iter().zip(weights).map(class).collect()

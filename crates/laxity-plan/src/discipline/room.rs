@@ -76,7 +76,30 @@ pub trait Discipline {
     fn aggregates(&self, plan: &Plan) -> Services {
         vec![None; plan.classes.len()]
     }
+
+    /// The queue of each class, whose packets leave in the order in which they came, with the joint
+    /// service of all classes in it.
+    ///
+    /// It does not depend on the traffic of classes behind which a class does not
+    /// [wait](Proof::waits_behind). `None` where none is proved. `None` is always true, but loses
+    /// bounds along paths of classes that share a queue.
+    fn queues(&self, plan: &Plan) -> Queues {
+        vec![None; plan.classes.len()]
+    }
 }
+
+/// A queue of some classes.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "a queue has a number and a service, no more")]
+pub struct Queue {
+    /// The same for all classes in it.
+    pub number: u64,
+    /// Their joint service.
+    pub service: Service,
+}
+
+/// The queue of every class, where one is proved.
+pub type Queues = Vec<Option<Queue>>;
 
 /// The delay bound of every class, or why it has none.
 pub type Bounds = Vec<Result<Nanos, Unbounded>>;

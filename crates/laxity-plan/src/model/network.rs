@@ -177,6 +177,11 @@ impl NetworkLink {
         Some(most(self.jitter)?.saturating_add(most(by)?))
     }
 
+    /// Whether packets arrive over it in the order in which they were sent, each once.
+    pub fn keeps_order(&self) -> bool {
+        self.reorder.is_none() && self.duplicate.is_none()
+    }
+
     /// Whether it does to packets under way what no wire does: it delays them by chance, or doubles
     /// them.
     pub fn disturbs(&self) -> bool {

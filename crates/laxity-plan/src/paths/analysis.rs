@@ -48,12 +48,14 @@ pub(super) enum Goal {
 #[derive(Clone)]
 pub(super) struct Passage {
     pub(super) guarantee: Guarantee,
+    /// The service of the class together with all that are in its queue.
+    pub(super) queue: Option<Aggregate>,
     /// The service of the class together with all that may go before it.
     pub(super) aggregate: Option<Aggregate>,
     pub(super) leaving: Vec<TokenBucket>,
 }
 
-/// The classes that an output serves together, in any order, and their service.
+/// The classes that an output serves together, and their service.
 #[derive(Clone)]
 pub(super) struct Aggregate {
     pub(super) service: Service,

@@ -6,7 +6,7 @@ use laxity::admit::{Breakdown, Source, Term};
 use laxity::units::Nanos;
 
 use super::analysis::{Analysis, Goal};
-use super::tandem::EndToEnd;
+use super::end_to_end::EndToEnd;
 use super::{Paths, Route, RouteId};
 use crate::network::NetworkPlan;
 
@@ -73,6 +73,11 @@ impl Analysis<'_> {
         let rates = route.path.iter().map(|hop| self.on.plan.link_at(*hop).rate);
         let (path, late) =
             once_breakdown(&flow.arrivals[0], flow.packet, &guarantees, rates.min()?)?;
+        // Jitter is a term of its own.
+        let jitter = |hop| self.on.network.link(hop).most_jitter().unwrap_or_default();
+        let inner = route.path.iter().rev().skip(1).rev().map(|hop| jitter(*hop));
+        let jitters = inner.chain([Nanos::ZERO]);
+        let late = late.into_iter().zip(jitters).map(|(late, jitter)| late.saturating_sub(jitter));
         let hops = hops.iter().zip(late).map(|(hop, late)| beside_service(hop, late));
         Some((hops.collect(), path))
     }

@@ -1,5 +1,6 @@
 //! What the outputs of a network guarantee once it is known what comes to them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, with_jitter};
@@ -11,20 +12,21 @@ use laxity::units::Nanos;
 use super::analysis::{Aggregate, Analysis, Passage, least};
 use super::arrival::Origin;
 use super::{BoundError, ClassAtOutput, Output, OutputId};
-use crate::discipline::Bounds;
+use crate::discipline::{Bounds, Queue};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 
 impl Analysis<'_> {
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
     pub(super) fn guarantees(&mut self, number: OutputId) {
         let hop = self.paths.outputs[number.index()].hop;
-        let AtOutput { bounds, services, mut aggregates } = if self.on.network.is_custom(hop) {
-            AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
-        } else if self.proof_at(number).is_one_queue {
-            self.at_one_queue(number)
-        } else {
-            self.at_scheduler(number)
-        };
+        let AtOutput { bounds, services, mut queues, mut aggregates } =
+            if self.on.network.is_custom(hop) {
+                AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
+            } else if self.proof_at(number).is_one_queue {
+                self.at_one_queue(number)
+            } else {
+                self.at_scheduler(number)
+            };
         let (peak, plan) = (self.on.network.link(hop).peak(), self.on.plan);
         let output = &mut self.paths.outputs[number.index()];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
@@ -35,7 +37,8 @@ impl Analysis<'_> {
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Passage { guarantee, aggregate: aggregates[at].take(), leaving }
+                    let (queue, aggregate) = (queues[at].take(), aggregates[at].take());
+                    Passage { guarantee, queue, aggregate, leaving }
                 });
         }
     }
@@ -48,6 +51,7 @@ impl Analysis<'_> {
         AtOutput {
             bounds: bounds_of(output, &here, &bounds),
             services: services_of(output, &here, &services),
+            queues: queues(output, &here),
             aggregates: aggregates(output, &here),
         }
     }
@@ -78,6 +82,7 @@ impl Analysis<'_> {
         AtOutput {
             bounds: output.classes.iter().map(bound).collect(),
             services: vec![alone; count],
+            queues: vec![aggregate.clone(); count],
             aggregates: vec![aggregate; count],
         }
     }
@@ -178,6 +183,7 @@ impl Analysis<'_> {
 struct AtOutput {
     bounds: Vec<Result<Nanos, BoundError>>,
     services: Vec<Option<Service>>,
+    queues: Vec<Option<Aggregate>>,
     aggregates: Vec<Option<Aggregate>>,
 }
 
@@ -187,6 +193,7 @@ impl AtOutput {
         AtOutput {
             bounds: vec![Err(BoundError::Output(Unbounded::NoGuarantee)); classes],
             services: vec![None; classes],
+            queues: vec![None; classes],
             aggregates: vec![None; classes],
         }
     }
@@ -209,6 +216,24 @@ fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Opt
         return vec![None; output.classes.len()];
     }
     output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
+}
+
+/// The service of each class of an output together with the classes in its queue.
+fn queues(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
+    let queues = here.queue_services();
+    let classes = output.classes.iter().map(|passing| passing.class);
+    let queues: Vec<_> = classes.map(|class| (class, queues[class.index()].as_ref())).collect();
+    let mut members: BTreeMap<u64, Vec<ClassId>> = BTreeMap::new();
+    for (class, queue) in queues.iter().filter_map(|(class, queue)| Some((*class, (*queue)?))) {
+        members.entry(queue.number).or_default().push(class);
+    }
+    let members: BTreeMap<u64, Arc<[ClassId]>> =
+        members.into_iter().map(|(number, classes)| (number, classes.into())).collect();
+    let queue = |(_, queue): &(ClassId, Option<&Queue>)| {
+        let queue = (*queue)?;
+        Some(Aggregate { service: queue.service.clone(), of: members[&queue.number].clone() })
+    };
+    queues.iter().map(queue).collect()
 }
 
 /// The service of each class of an output together with the classes that may go before it.

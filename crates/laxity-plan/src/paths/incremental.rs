@@ -4,7 +4,7 @@ use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
 use super::analysis::{Analysis, Goal};
-use super::tandem::EndToEnd;
+use super::end_to_end::EndToEnd;
 use super::{Order, OutputId, Paths, RouteId};
 use crate::model::{LinkId, Plan};
 use crate::network::NetworkPlan;

@@ -1,8 +1,10 @@
 //! Paths whose bounds are worked out by hand.
 
 mod incremental;
+mod queues;
 mod regulators;
 mod rings;
+mod wires;
 
 use std::path::Path;
 

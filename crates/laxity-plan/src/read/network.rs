@@ -53,7 +53,7 @@ pub(super) fn check_order(plan: &Plan, regulated: &[(String, Span)]) -> Result<(
     if regulated.is_empty() {
         return Ok(());
     }
-    let is_mixing = |link: &&NetworkLink| link.reorder.is_some() || link.duplicate.is_some();
+    let is_mixing = |link: &&NetworkLink| !link.keeps_order();
     for source in &plan.sources {
         let back: Vec<Hop> = source.path().iter().rev().map(|hop| hop.reversed()).collect();
         let back = matches!(source, Source::Tcp(_)).then_some(&back[..]);

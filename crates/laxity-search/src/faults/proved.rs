@@ -117,6 +117,28 @@ pub(super) fn in_order_behind_cake(subject: &mut Subject) {
     }
 }
 
+/// What is proved of paths where all deadlines are the longest one.
+pub(super) fn one_deadline(subject: &mut Subject) {
+    let mut draft = subject.draft.clone();
+    let longest = draft.classes.iter().filter_map(|class| class.deadline).max();
+    for class in &mut draft.classes {
+        class.deadline = class.deadline.and(longest);
+    }
+    let Ok(other) = Subject::new(&draft) else { return };
+    for (feed, other) in subject.feeds.iter_mut().flatten().zip(other.feeds.iter().flatten()) {
+        feed.bound = other.bound.or(feed.bound);
+    }
+}
+
+/// The jitter of all links but the last one of each path.
+pub(super) fn less_jitter(subject: &mut Subject) {
+    for feed in subject.feeds.iter_mut().flatten() {
+        let inner = &feed.outputs[..feed.outputs.len() - 1];
+        let jitter: u64 = inner.iter().map(|output| subject.outputs[*output].jitter).sum();
+        feed.bound = feed.bound.map(|bound| bound.saturating_sub(jitter).max(1));
+    }
+}
+
 /// A frame of time-driven priority.
 pub(super) fn less_a_frame(subject: &mut Subject) {
     let SchedulerSpec::Tdp(spec) = subject.plan.scheduler else { return };

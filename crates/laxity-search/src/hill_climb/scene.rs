@@ -55,7 +55,7 @@ fn times(subject: &Subject) -> Vec<u64> {
         let lengths = subject.contracts.iter().map(|contract| contract.longest);
         times.extend(lengths.map(|length| (u64::from(length) * BYTE).div_ceil(output.rate)));
         times.extend(output.bounds.iter().flatten());
-        times.push(output.delay);
+        times.extend([output.delay, output.jitter]);
     }
     times.extend(times_of(&subject.plan, &subject.contracts));
     times.extend(subject.feeds.iter().flatten().filter_map(|feed| feed.bound));

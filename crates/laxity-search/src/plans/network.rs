@@ -15,6 +15,7 @@ pub(crate) fn draw(draw: &mut Generator) -> Draft {
     let discipline = pick(&[Discipline::Deadlines, Discipline::Fifo, Discipline::Mixed], draw);
     let by_deadlines = discipline == Discipline::Deadlines;
     let is_regulated = chance(3, draw);
+    let has_jitter = chance(3, draw);
     // Links lead from each node to the next, some also to the one after.
     for from in 0..nodes {
         for to in [from + 1, from + 2] {
@@ -31,6 +32,9 @@ pub(crate) fn draw(draw: &mut Generator) -> Draft {
     for link in draft.links.iter_mut().filter(|_| is_regulated) {
         link.regulate = chance(2, draw);
     }
+    for link in draft.links.iter_mut().filter(|_| has_jitter) {
+        link.jitter = if chance(2, draw) { draw.random_range(1..4_000_000u64) } else { 0 };
+    }
     let classes = draw.random_range(1..=4usize);
     for name in 0..classes {
         let mut class = class(name, classes, &draft, draw);
@@ -46,8 +50,23 @@ pub(crate) fn draw(draw: &mut Generator) -> Draft {
             }
         }
     }
+    if chance(2, draw) {
+        with_one_deadline(&mut draft, by_deadlines && chance(2, draw));
+    }
     without_strange_keys(&mut draft);
     draft
+}
+
+/// All deadlines are the longest one, so that classes share queues; in some networks best effort
+/// has none.
+fn with_one_deadline(draft: &mut Draft, in_background: bool) {
+    let longest = draft.classes.iter().filter_map(|class| class.deadline).max();
+    for class in &mut draft.classes {
+        class.deadline = class.deadline.and(longest);
+    }
+    for link in draft.links.iter_mut().filter(|_| in_background) {
+        link.scheduler = "kind = \"edf\", best-effort = \"background\"".to_string();
+    }
 }
 
 /// Takes out the keys of classes that mean nothing to any link.
@@ -88,7 +107,7 @@ fn link_between(
         Discipline::Fifo => "kind = \"fifo\"".to_string(),
         Discipline::Mixed => scheduler(draw),
     };
-    LinkDraft { between, rate, delay, regulate: false, scheduler }
+    LinkDraft { between, rate, delay, jitter: 0, regulate: false, scheduler }
 }
 
 fn scheduler(draw: &mut Generator) -> String {

@@ -38,6 +38,7 @@ fn over_two_links(mut draft: Draft, draw: &mut Generator) -> Draft {
             between: [from, from + 1],
             rate: draft.rate * draw.random_range(100..=120u64) / 100,
             delay: if chance(2, draw) { 0 } else { draw.random_range(0..3_000_000u64) },
+            jitter: if chance(4, draw) { draw.random_range(1..4_000_000u64) } else { 0 },
             regulate: false,
             scheduler: String::new(),
         });

@@ -23,6 +23,7 @@ pub(super) fn draw(draw: &mut Generator) -> Draft {
             between: [from, from + 1],
             rate: draw.random_range(80..=100u64) * 1_000_000,
             delay: if chance(2, draw) { 0 } else { draw.random_range(0..900_000u64) },
+            jitter: 0,
             regulate: false,
             scheduler: String::new(),
         });

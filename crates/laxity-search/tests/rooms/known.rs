@@ -5,7 +5,7 @@ use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::discipline::Kind;
+use laxity_plan::discipline::{Kind, Queue};
 use laxity_plan::model::Arrival;
 use laxity_search::discipline::Discipline;
 use laxity_search::plans::place::Place;
@@ -17,24 +17,30 @@ use crate::bounds::proves;
 /// Plans that are drawn of each discipline.
 const PLANS: u64 = 40;
 
-/// The bounds, services and aggregates that are proved, by class.
+/// The bounds, services, aggregates and queues that are proved, by class.
 #[derive(Debug, PartialEq)]
 struct Guarantees {
     bounds: Vec<Result<Nanos, Unbounded>>,
     services: Vec<Option<Service>>,
     aggregates: Vec<Option<Service>>,
+    queues: Vec<Option<Queue>>,
 }
+
+/// What is proved of a class.
+type OfClass<'a> =
+    (Result<Nanos, Unbounded>, &'a Option<Service>, &'a Option<Service>, &'a Option<Queue>);
 
 impl Guarantees {
     /// Whatever others send, where bounds may be shorter because that is known.
     fn alone(plan: &Plan) -> Guarantees {
         let (bounds, services) = plan.bounds_and_services(true);
-        Guarantees { bounds, services, aggregates: plan.aggregates() }
+        let (aggregates, queues) = (plan.aggregates(), plan.queue_services());
+        Guarantees { bounds, services, aggregates, queues }
     }
 
-    fn of(&self, class: ClassId) -> (Result<Nanos, Unbounded>, &Option<Service>, &Option<Service>) {
+    fn of(&self, class: ClassId) -> OfClass<'_> {
         let at = class.index();
-        (self.bounds[at], &self.services[at], &self.aggregates[at])
+        (self.bounds[at], &self.services[at], &self.aggregates[at], &self.queues[at])
     }
 }
 
@@ -151,11 +157,9 @@ fn bounds_and_services_are_those_of_each_alone() {
         for plan in drawn(*kind) {
             let both = plan.bounds_and_services(false);
             assert_eq!(both, (plan.bounds(), plan.services()), "{}", kind.word());
-            let count = plan.classes.len();
-            assert_eq!(
-                (both.0.len(), both.1.len(), plan.aggregates().len()),
-                (count, count, count)
-            );
+            let others = [plan.aggregates().len(), plan.queue_services().len()];
+            assert_eq!([both.0.len(), both.1.len()], others);
+            assert_eq!(others, [plan.classes.len(); 2]);
         }
     }
 }

@@ -23,6 +23,7 @@
 //! class itself. There the test is sufficient, and as close to necessary as `beta` is to the true
 //! service.
 
+mod left_over;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,7 @@ use alloc::vec::Vec;
 
 use num_traits::{Signed, Zero};
 
+pub use self::left_over::LeftOver;
 use super::breakdown::ExactTerm;
 use super::{Breakdown, Interval, Source, arrival_curve, first_below_zero, floor_rate, is_room};
 use crate::curve::{

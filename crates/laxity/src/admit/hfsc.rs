@@ -194,8 +194,11 @@ impl System {
         self.unused().add(&curve.curve())
     }
 
+    /// The real-time curves of classes that may have packets: that of a class which is never
+    /// backlogged takes no part in any choice.
     fn real_time(&self) -> impl Iterator<Item = &ServiceCurve> {
-        self.classes.iter().filter_map(|class| class.spec.curves.real_time.as_ref())
+        let present = self.classes.iter().filter(|class| !class.traffic.is_absent());
+        present.filter_map(|class| class.spec.curves.real_time.as_ref())
     }
 
     /// Where a curve bends, the time with the largest share of the link promised up to it.

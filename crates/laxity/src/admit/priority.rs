@@ -125,6 +125,25 @@ pub fn priority_services(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Se
     services
 }
 
+/// For each class, the joint service of its level, whose packets are served in the order of
+/// arrival, under [`Priority`](crate::sched::Priority) on a link of `rate`, as long as the levels
+/// before keep to their arrival curves. Packets of the level may be any.
+///
+/// # Errors
+/// If a class before has no arrival curve, or if these exceed the link in the long run.
+pub fn priority_queues(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Service, Unbounded>> {
+    let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
+    for level in levels(classes) {
+        let before = level.before.as_ref().ok_or(Unbounded::UnknownCrossTraffic);
+        let service = before.and_then(|before| ahead(rate, &level.begun(rate, before)));
+        for &class in &level.classes {
+            let service = service.clone();
+            services[class] = service.map(|curve| Service { curve, late: ROUNDING });
+        }
+    }
+    services
+}
+
 /// For each class, the joint service of its level and all levels before under
 /// [`Priority`](crate::sched::Priority) on a link of `rate`, for any traffic and any order among
 /// them: the link, less one packet of a level behind. The curve is strict.

@@ -1,6 +1,7 @@
 //! The test against its definition, and against what links do.
 
 mod definition;
+mod left_over;
 mod promises;
 mod worst_case;
 

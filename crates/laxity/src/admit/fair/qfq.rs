@@ -148,7 +148,7 @@ impl<'a> Aggregates<'a> {
     }
 
     /// The latency of each class of an aggregate, in bytes that the link sends in it.
-    fn late(&self, share: &Share) -> [(Source, Exact); 5] {
+    fn late(&self, share: &Share) -> [(Source, Exact); 4] {
         // The largest budget of the others.
         let is_largest = self.comes(share) && self.budgets[0] == share.budget();
         let budget = self.budgets.get(usize::from(is_largest)).copied().unwrap_or_default();
@@ -160,9 +160,12 @@ impl<'a> Aggregates<'a> {
         [
             (Source::Blocking(blocking), exact(longest.into())),
             (Source::Blocking(None), exact(budget)),
-            (Source::Slots, exact(slots) * slot / Exact::from_integer(BYTE.into())),
+            // Less the last byte: a slot is longer than that takes.
+            (
+                Source::Slots,
+                exact(slots) * slot / Exact::from_integer(BYTE.into()) - per_byte(share),
+            ),
             (Source::Aggregate, exact(2 * (classes - 1) * (packet - 1)) * per_byte(share)),
-            (Source::Share, -per_byte(share)),
         ]
     }
 }

@@ -12,6 +12,9 @@
 //! l_q + (G - g_q) l_p / g_i  =  (r / g_i) l_p + [ l_q - (r - G + g_q) l_p / g_i ]
 //! ```
 //!
+//! G is the sum over the classes that may have packets: an [absent](Traffic::is_absent) one is never
+//! chosen, so its rate counts among what is not promised.
+//!
 //! In a backlogged period of class i, the server chooses a packet that finishes later only while
 //! the head packet of i has not started. So `F_p - V` is at least the time that the head packet
 //! takes at g_i. The expression stays the same, with the sum of the lengths in the first term and
@@ -211,6 +214,7 @@ impl Hierarchy {
         let largest = self.below_each(tree, |member| member.traffic.packet, Ord::max);
         let heads = self.below_each(tree, head, Ord::min);
         let mut late: Vec<Option<Exact>> = alloc::vec![None; self.classes.len()];
+        let is_present = self.present(tree);
         let mut overbooked = Vec::new();
         let servers = tree.top_down.iter().copied().filter(|class| !tree.is_leaf(*class));
         for server in [None].into_iter().chain(servers.map(Some)) {
@@ -221,13 +225,14 @@ impl Hierarchy {
                     (tree.children(class), self.rate(class), ahead)
                 }
             };
+            let below: Vec<_> = below.iter().copied().filter(|class| is_present[*class]).collect();
             let rates = below.iter().map(|class| self.rate(*class).0);
             let asked = Rate(rates.fold(0, u64::saturating_add));
             if asked > rate {
                 let class = server.map(|class| ClassId(class as u32));
                 overbooked.push(Overbooking { class, asked, given: rate });
             } else if let Some(ahead) = ahead.filter(|_| rate.0 > 0) {
-                let blockers = self.blockers(rate, below, &largest);
+                let blockers = self.blockers(rate, &below, &largest);
                 let blocking = Blocking::new(&blockers);
                 for (&class, blocker) in below.iter().zip(blockers) {
                     let bytes = blocking.by_others(blocker, heads[class], self.rate(class));
@@ -258,6 +263,16 @@ impl Hierarchy {
         let kept = |class: usize| Rate(rate.0 - promised + self.rate(class).0);
         let blocker = |&class: &usize| Blocker { packet: largest[class], kept: kept(class) };
         below.iter().map(blocker).collect()
+    }
+
+    /// Whether each class may have packets: a leaf that is not absent, or one above such a leaf.
+    fn present(&self, tree: &Tree) -> Vec<bool> {
+        let mut present: Vec<_> =
+            self.classes.iter().map(|class| !class.traffic.is_absent()).collect();
+        for &class in tree.top_down.iter().rev().filter(|class| !tree.is_leaf(**class)) {
+            present[class] = tree.children(class).iter().any(|child| present[*child]);
+        }
+        present
     }
 
     fn rate(&self, class: usize) -> Rate {

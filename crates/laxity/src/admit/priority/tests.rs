@@ -6,13 +6,12 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{PriorityClass, ROUNDING, priority, priority_services};
+use super::{PriorityClass, ROUNDING, priority, priority_queues, priority_services};
 use crate::admit::Unbounded::{NoArrival, UnknownCrossTraffic, Unstable};
-use crate::admit::{Traffic, Unbounded};
-use crate::curve::{ceil_nanos, exact};
+use crate::admit::{Traffic, Unbounded, delay_bound_of_all};
 use crate::police::{Meter, TokenBucket};
 use crate::sched::Priority;
-use crate::testing::{Arrival, LARGEST, SentPacket, arrivals, drive};
+use crate::testing::{Arrival, LARGEST, SentPacket, arrivals, drive, served_by};
 use crate::units::{Bytes, Nanos, Rate};
 
 const CLASSES: usize = 6;
@@ -127,18 +126,40 @@ proptest! {
         let sent = drive(&mut scheduler(&classes), rate, &arrivals).sent;
         for class in (0..classes.len()).filter(|class| bounds[*class].is_ok()) {
             let service = services[class].as_ref().expect("those before are known");
-            prop_assert!(service.curve.is_nondecreasing());
-            let own: Vec<_> = of_class(&sent, class).collect();
-            for (n, last) in own.iter().enumerate() {
-                let mut bytes = 0;
-                let served = own[..=n].iter().rev().filter_map(|first| {
-                    bytes += u64::from(first.dispatch.packet.length);
-                    let time = ceil_nanos(&service.curve.lower_pseudo_inverse(&exact(bytes))?)?;
-                    Some(first.dispatch.packet.arrival + time + service.late)
-                });
-                let latest = served.max();
-                prop_assert!(latest >= Some(last.departure), "{latest:?} {}", last.departure);
-            }
+            served_by(service, &of_class(&sent, class).collect::<Vec<_>>())?;
+        }
+    }
+
+    /// All packets of a level leave in the order of their arrival and within the joint service of
+    /// the level, also where its own classes flood the link.
+    #[test]
+    fn packets_of_a_level_are_served_together((rate, classes, wishes) in plans()) {
+        let (bounds, queues) = (priority(rate, &classes), priority_queues(rate, &classes));
+        let arrivals = conforming(&classes, &bounds, &wishes);
+        let sent = drive(&mut scheduler(&classes), rate, &arrivals).sent;
+        for (class, queue) in queues.iter().enumerate() {
+            let Ok(queue) = queue else { continue };
+            let level: Vec<_> = sent
+                .iter()
+                .filter(|sent| {
+                    let packet = &sent.dispatch.packet;
+                    classes[packet.class.index()].level == classes[class].level && !packet.demoted
+                })
+                .collect();
+            prop_assert!(level.iter().map(|sent| sent.dispatch.packet.handle).is_sorted());
+            served_by(queue, &level)?;
+        }
+    }
+
+    /// What the joint service of a level says of all that its classes send is their bound.
+    #[test]
+    fn the_curve_of_a_level_gives_the_bound_of_its_classes((rate, classes) in systems()) {
+        let (bounds, queues) = (priority(rate, &classes), priority_queues(rate, &classes));
+        for (at, class) in classes.iter().enumerate() {
+            let (Ok(bound), Ok(queue)) = (bounds[at], &queues[at]) else { continue };
+            let alike = classes.iter().filter(|other| other.level == class.level);
+            let arrivals = alike.map(|class| &class.traffic.arrival[..]);
+            prop_assert_eq!(delay_bound_of_all(arrivals, &queue.curve, queue.late), Ok(bound));
         }
     }
 

@@ -1,0 +1,132 @@
+//! Classes that share a queue of a discipline, and those that share nothing.
+
+use super::*;
+
+/// Three links in a row, `a` over all of them and another class over each.
+fn row(scheduler: &str, long: &str, short: &str, more: &str) -> Paths {
+    let arrival = "arrival = { bucket = \"4000b\", rate = \"3mbit\" }";
+    let link = |name: &str, from: &str, to: &str| {
+        format!("network.{name}.between = [\"{from}\", \"{to}\"]\n")
+    };
+    let class = |name: &str, keys: &str| format!("class.{name} = {{ {arrival}{keys} }}\n");
+    paths(&format!(
+        "{LINK}scheduler = {{ {scheduler} }}\n{}{}{}{}{}{}{}{more}{}{}{}{}",
+        class("a", long),
+        class("x", short),
+        class("y", short),
+        class("z", short),
+        link("one", "a", "b"),
+        link("two", "b", "c"),
+        link("three", "c", "d"),
+        source("a", &["a", "b", "c", "d"]),
+        source("x", &["a", "b"]),
+        source("y", &["b", "c"]),
+        source("z", &["c", "d"]),
+    ))
+}
+
+const BACKGROUND: &str = "kind = \"edf\", best-effort = \"background\"";
+
+/// The bound of a method, but for nanoseconds that hops may add.
+fn is_alike(one: Option<Nanos>, other: Option<Nanos>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one.0.abs_diff(other.0) < 50)
+}
+
+#[test]
+fn classes_of_one_deadline_or_level_are_first_in_first_out() {
+    let fifo = row("kind = \"fifo\"", "", "", "");
+    let due = ", deadline = \"90ms\"";
+    let edf = row(BACKGROUND, due, due, "");
+    let exact = row("kind = \"edf\"", due, due, "");
+    let priority = row("kind = \"priority\"", ", level = 0", ", level = 0", "");
+    for paths in [&edf, &exact, &priority] {
+        for method in [Method::Sfa, Method::Ludb, Method::Plp, Method::Matching] {
+            let [fifo, other] = [&fifo, paths].map(|paths| paths.routes[0].by(method));
+            assert!(is_alike(fifo, other), "{method:?}: {fifo:?} {other:?}");
+        }
+        let route = &paths.routes[0];
+        assert!(route.bound().unwrap() < route.by(Method::Hops).unwrap(), "{route:?}");
+        assert!(route.bound().unwrap() < route.by(Method::Matching).unwrap(), "{route:?}");
+    }
+}
+
+/// One more packet of 1 ms at every output, but for best effort with deadlines: that may take all
+/// that is left.
+#[test]
+fn best_effort_blocks_once_an_output_and_without_deadlines_no_more() {
+    let due = ", deadline = \"90ms\"";
+    let beside = format!("class.rest = {{}}\n{}", source("rest", &["a", "b", "c", "d"]));
+    let [alone, blocked] =
+        ["", &beside].map(|more| row(BACKGROUND, due, due, more).routes[0].by(Method::Sfa));
+    let added = blocked.unwrap().0 - alone.unwrap().0;
+    // What comes meanwhile of the others takes a part of the rate.
+    assert!((3 * MS..3 * MS * 8 / 5).contains(&added), "{alone:?} {blocked:?}");
+    let elsewhere = format!(
+        "class.rest = {{}}\nnetwork.four.between = [\"d\", \"e\"]\n{}",
+        source("rest", &["d", "e"])
+    );
+    for scheduler in [BACKGROUND, "kind = \"edf\""] {
+        let away = row(scheduler, due, due, &elsewhere).routes[0].by(Method::Sfa);
+        assert!(is_alike(away, alone), "{away:?}");
+    }
+    let exact = &row("kind = \"edf\"", due, due, &beside).routes[0];
+    assert_eq!((exact.by(Method::Sfa), exact.by(Method::Matching)), (None, None));
+    assert!(exact.bound().is_ok());
+}
+
+/// With other deadlines the burst of those that are due before is paid once, and those that are due
+/// long after count as little as classes of a level behind.
+#[test]
+fn deadlines_that_differ_leave_a_service_to_each() {
+    let (soon, late) = (", deadline = \"20ms\"", ", deadline = \"200ms\"");
+    let edf = row(BACKGROUND, late, soon, "");
+    let priority = row("kind = \"priority\"", ", level = 1", ", level = 0", "");
+    for method in [Method::Once, Method::Matching] {
+        let [one, other] = [&edf, &priority].map(|paths| paths.routes[0].by(method));
+        assert!(one.zip(other).is_some_and(|(one, other)| one <= other + Nanos(50)), "{method:?}");
+    }
+    assert!(edf.routes[0].bound().unwrap() < edf.routes[0].by(Method::Hops).unwrap());
+    let edf = row(BACKGROUND, soon, late, "");
+    let priority = row("kind = \"priority\"", ", level = 0", ", level = 1", "");
+    let [one, other] = [&edf, &priority].map(|paths| paths.routes[0].by(Method::Once));
+    assert!(is_alike(one, other), "{one:?} {other:?}");
+}
+
+/// Shares, quanta and curves are those of the classes that pass, however many there are elsewhere.
+#[test]
+fn classes_elsewhere_have_no_share() {
+    for (kind, keys) in [
+        ("wfq", ""),
+        ("wf2q", ""),
+        ("qfq", ""),
+        ("drr", ""),
+        ("drr", ", weight = 3"),
+        ("hfsc", ", curve = \"4mbit\""),
+    ] {
+        let bound = |elsewhere: u32| {
+            let class = |number| {
+                let (from, to) = (format!("n{number}"), format!("n{}", number + 1));
+                format!(
+                    "class.e{number} = {{ weight = 0.5, arrival = {{ bucket = \"4000b\", \
+                     rate = \"3mbit\" }}{} }}\nnetwork.e{number}.between = [\"{from}\", \
+                     \"{to}\"]\n{}",
+                    if kind == "hfsc" { keys } else { "" },
+                    source(&format!("e{number}"), &[&from, &to])
+                )
+            };
+            // Tables come before the sources of all.
+            let more: String = (0..elsewhere).map(class).collect();
+            let scheduler = format!("kind = \"{kind}\"");
+            row(&scheduler, keys, keys, &more)
+                .routes
+                .iter()
+                .find_map(|route| (route.path.len() == 3).then_some(route.bound()))
+        };
+        let [few, many] = [0, 9].map(|count| bound(count).unwrap().ok());
+        // Virtual times count what those elsewhere might have: a billionth, or a bit a second.
+        assert!(
+            few.zip(many).is_some_and(|(few, many)| few.0.abs_diff(many.0) < 100),
+            "{kind}{keys}: {few:?} {many:?}"
+        );
+    }
+}

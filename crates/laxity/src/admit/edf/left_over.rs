@@ -1,0 +1,103 @@
+//! The service that EDF leaves to classes with one deadline.
+//!
+//! Classes with the same deadline d are served in the order of arrival: of two packets, the one
+//! that came first is due first. Let p be such a packet. It comes at a and has not left at t. Let b
+//! be the last moment up to a at which no packet that is due by a + d waited or was under
+//! transmission. From b on the link sends one packet that is due later, or best effort without a
+//! deadline, and then only packets that came at b or later and are due by a + d: those of class j
+//! came by `a + d - d_j`, and by t, as they go first. Of the classes with deadline d, these are the
+//! x bytes that end with p, not all of which are sent. So with tau = t - b, since a <= t,
+//!
+//! ```text
+//! C tau < max { s_j : d_j > d } + x + sum over d_j /= d of A_j(min(tau, tau + d - d_j))
+//! ```
+//!
+//! In other words, these classes together have the service curve
+//!
+//! ```text
+//! S(tau) = C tau - max { s_j : d_j > d } - sum over d_j < d of A_j(tau)
+//!                                        - sum over d_j > d of A_j(tau - (d_j - d))
+//! ```
+//!
+//! This is the service curve of a Δ-scheduler, with theta = 0 and Δ_j = d - d_j, for packets
+//! (Liebeherr, Ghiassi-Farrokhfal, Burchard 2011, "On the impact of link scheduling on end-to-end
+//! delays in large networks"). It holds whether or not the classes are admitted, and
+//! together with first-in, first-out service it is all that bounds along paths need.
+//!
+//! All classes with deadlines together have the link, less one packet of best effort. That service
+//! is strict.
+//!
+//! Best effort with deadlines of its own may take all that the deadlines of others leave. There a
+//! class has its deadline and no more.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use num_traits::Zero;
+
+use super::{RealTime, System};
+use crate::admit::{Service, arrival_curve};
+use crate::curve::{Curve, Exact, exact_nanos};
+use crate::units::{Bytes, Nanos};
+
+/// Packets are chosen at whole nanoseconds.
+const ROUNDING: Nanos = Nanos(1);
+
+/// What other classes leave to a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a class has a queue, and its part of it")]
+pub struct LeftOver {
+    /// The joint service of all classes with its deadline, whose packets are served in the order of
+    /// arrival. `None` if the others leave nothing in the long run.
+    pub queue: Option<Service>,
+    /// Its own service, if all others keep to their arrival curves. `None` if these leave nothing
+    /// in the long run.
+    pub own: Option<Service>,
+}
+
+/// Classes times deadlines: more would take too long.
+const MOST: usize = 10_000;
+
+impl System {
+    /// What is left to each class, in their order, where best effort has no deadlines. Nothing is
+    /// known where classes times deadlines are more than 10 000.
+    pub fn left_over(&self) -> Vec<LeftOver> {
+        let mut of_deadlines: BTreeMap<Nanos, Vec<usize>> = BTreeMap::new();
+        for (class, RealTime { deadline, .. }) in self.real_time.iter().enumerate() {
+            of_deadlines.entry(*deadline).or_default().push(class);
+        }
+        let mut all = vec![LeftOver { queue: None, own: None }; self.real_time.len()];
+        if of_deadlines.len() * all.len() > MOST {
+            return all;
+        }
+        let arrivals: Vec<_> =
+            self.real_time.iter().map(|class| arrival_curve(&class.arrival)).collect();
+        for (deadline, alike) in of_deadlines {
+            let first = self.real_time.iter().zip(&arrivals).map(|(class, arrival)| {
+                // How much earlier a packet has to come than one of theirs to go first.
+                arrival.shift(&exact_nanos(class.deadline.saturating_sub(deadline)))
+            });
+            let blocking = self.blocking().value(&exact_nanos(deadline));
+            let blocking = Curve::affine(blocking, Exact::zero());
+            // Less than nothing, where they count among those that go first.
+            let left = self.service().sub(&Curve::sum(first)).sub(&blocking);
+            let service = |own: &Curve| {
+                let curve = left.add(own).nondecreasing_lower_closure()?.clamp_at_zero();
+                Some(Service { curve, late: ROUNDING })
+            };
+            let queue = service(&Curve::sum(alike.iter().map(|class| &arrivals[*class])));
+            for class in alike {
+                all[class] = LeftOver { queue: queue.clone(), own: service(&arrivals[class]) };
+            }
+        }
+        all
+    }
+
+    /// The joint service of all classes, for any order among them, where best effort has no
+    /// deadlines. The curve is strict.
+    pub fn aggregate_service(&self) -> Service {
+        let packet = Curve::constant(self.best_effort_packet.unwrap_or(Bytes(0)));
+        Service { curve: self.service().sub(&packet).clamp_at_zero(), late: ROUNDING }
+    }
+}
