@@ -70,5 +70,4 @@ fn threads_that_share_a_core_cost_little() {
         taken
     });
     assert!(together < alone.mul_f64(1.5), "{together:?}, and {alone:?} alone");
-    eprintln!("{together:?}, and {alone:?} alone");
 }
