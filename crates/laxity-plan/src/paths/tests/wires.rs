@@ -31,7 +31,8 @@ fn jitter_in_order_is_added_once() {
         assert_ne!(least.method, Method::Hops, "{scheduler}");
         assert_eq!(least.method, most.method, "{scheduler}");
         let added = most.delay.0 - least.delay.0;
-        assert!((16 * MS..16 * MS + 50).contains(&added), "{scheduler}: {least:?} {most:?}");
+        // But for nanoseconds that hops may add.
+        assert!(added.abs_diff(16 * MS) < 50, "{scheduler}: {least:?} {most:?}");
         let only_last = row(scheduler, ["", "", "", JITTER]);
         assert_eq!(only_last.bound().unwrap(), plain.bound().unwrap() + Nanos(4 * MS));
     }
