@@ -24,7 +24,7 @@ const JITTER: &str = ", jitter = { uniform = [\"1ms\", \"4ms\"] }";
 /// whatever comes: bursts are paid once all the same.
 #[test]
 fn jitter_in_order_is_added_once() {
-    for scheduler in ["fifo", "edf", "priority", "wfq", "wf2q", "drr", "hfsc"] {
+    for scheduler in ["fifo", "edf", "priority", "wfq", "wf2q", "drr"] {
         let plain = row(scheduler, [""; 4]);
         let jitter = row(scheduler, [JITTER; 4]);
         let (least, most) = (plain.least().unwrap(), jitter.least().unwrap());
