@@ -104,6 +104,8 @@ pub fn qfq_breakdown(rate: Rate, classes: &[Quick], class: usize) -> Option<Brea
     let rate = bytes_per_nano(rate);
     let parts = aggregates.late(share).into_iter();
     breakdown.add_exact(parts.map(|(source, bytes)| ExactTerm::bytes(source, bytes, &rate)))?;
+    // A class whose share is nearly the whole link loses less than a nanosecond by it.
+    breakdown.terms.retain(|term| term.nanos != 0);
     Some(breakdown)
 }
 
