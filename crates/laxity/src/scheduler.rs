@@ -383,12 +383,11 @@ pub struct Backlog {
 
 impl Backlog {
     /// Counts a packet in.
-    ///
-    /// The sums cannot overflow. Bytes saturate so that they are added by themselves: both sums in
-    /// one vector would wait for what has just been stored of each.
     #[inline]
     pub fn add(&mut self, length: u32) {
         self.packets += 1;
+        // Saturates, here and below, so that each sum is changed by itself: one load of both, as a
+        // vector, would wait for the two stores before it.
         self.bytes = self.bytes.saturating_add(u64::from(length));
     }
 
@@ -403,8 +402,10 @@ impl Backlog {
     }
 
     /// Counts a packet out.
+    #[inline]
     pub fn remove(&mut self, length: u32) {
+        debug_assert!(self.bytes >= u64::from(length), "what leaves was counted in");
         self.packets -= 1;
-        self.bytes -= u64::from(length);
+        self.bytes = self.bytes.saturating_sub(u64::from(length));
     }
 }
