@@ -62,6 +62,8 @@ pub struct Paths {
     /// The outputs of cyclic dependencies: they feed one another.
     pub cyclic: Vec<OutputId>,
     numbers: HashMap<RouteKey, RouteId>,
+    /// By class, whether it has a route.
+    placed: Vec<bool>,
 }
 
 /// A class, its path, and whether its acknowledgements are meant.
@@ -228,6 +230,7 @@ impl NetworkPlan<'_> {
             routes: Vec::with_capacity(most),
             cyclic: Vec::new(),
             numbers: HashMap::with_capacity(most),
+            placed: vec![false; self.plan.classes.len()],
         };
         Outputs::new(self, &mut paths).collect();
         paths.routes.shrink_to_fit();
@@ -300,7 +303,11 @@ impl Paths {
                         shortest: None,
                     });
                     *arrival = Some(Arrival { buckets: vec![ABSENT], packet, shortest });
-                    class.police = Police::Drop;
+                    // One without paths comes nowhere in a simulation, and anywhere live: it keeps
+                    // its share.
+                    if self.placed[id.index()] {
+                        class.police = Police::Drop;
+                    }
                 }
             }
         }

@@ -96,10 +96,10 @@ impl Class {
         self.arrival.as_ref().filter(|_| !stays)
     }
 
-    /// Whether no packet of it ever comes, as at an output that no path of it passes.
+    /// Whether no packet of it ever comes, as at an output that none of its paths passes.
     pub fn is_absent(&self) -> bool {
-        let lines = self.arrival.iter().flat_map(|arrival| &arrival.buckets);
-        lines.into_iter().any(TokenBucket::is_nothing)
+        let mut lines = self.arrival.iter().flat_map(|arrival| &arrival.buckets);
+        self.police == Police::Drop && lines.any(TokenBucket::is_nothing)
     }
 
     /// The scheduler that it holds: first come, first served where it names none.

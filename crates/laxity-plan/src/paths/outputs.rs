@@ -49,6 +49,7 @@ impl<'a> Outputs<'a> {
             route.flows = route.flows.saturating_add(flows);
             return;
         }
+        self.paths.placed[class.index()] = true;
         let outputs = path.iter().map(|hop| self.output(class, *hop, number)).collect();
         let plan = self.on.plan;
         let longest = plan.max_packet(&plan.classes[class.index()]);

@@ -131,3 +131,25 @@ fn classes_elsewhere_have_no_share() {
         );
     }
 }
+
+/// Frames of it that are forwarded live may come anywhere. Those of a class with a path elsewhere
+/// do not come.
+#[test]
+fn a_class_without_paths_keeps_its_share() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"wf2q\"
+        class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, weight = 1 }}
+        class.elsewhere.weight = 4
+        class.anywhere.weight = 3
+        network.one.between = [\"a\", \"b\"]
+        network.two.between = [\"b\", \"c\"]\n{}{}",
+        source("a", &["a", "b"]),
+        source("elsewhere", &["b", "c"])
+    );
+    let plan = plan(&text);
+    let on = plan.network_plan().unwrap();
+    let paths = on.paths();
+    let rates = paths.plan_at(on, paths.routes[0].outputs[0]).guaranteed_rates();
+    // Of 8 Mbit/s, less the one.
+    assert_eq!(rates, [1_999_999, 1, 5_999_999].map(Rate));
+}
