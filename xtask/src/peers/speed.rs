@@ -41,7 +41,7 @@ enum Load {
         /// Whether all classes wake at once.
         together: bool,
     },
-    /// So many packets are offered for every four that are sent.
+    /// Packets that are offered for every four that are sent.
     Offered(u32),
 }
 

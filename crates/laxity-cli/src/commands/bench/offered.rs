@@ -29,10 +29,7 @@ const LENGTHS: u32 = 1_400;
 /// first class, the rest of any.
 pub(super) fn measure(case: Case, under: Under) -> f64 {
     let queue = managed(under.classes, policy(case));
-    match under.by_pointer {
-        true => offer(ByPointer::new(queue), under),
-        false => offer(queue, under),
-    }
+    if under.by_pointer { offer(ByPointer::new(queue), under) } else { offer(queue, under) }
 }
 
 fn offer<S: Scheduler>(mut queue: S, Under { classes, mode, .. }: Under) -> f64 {
@@ -46,11 +43,11 @@ fn offer<S: Scheduler>(mut queue: S, Under { classes, mode, .. }: Under) -> f64 
             for _ in 0..offered {
                 handle += 1;
                 let is_first = draw(&mut drawn) >> 32 & 1 == 1;
-                let class = match is_first {
-                    true => 0,
-                    false => (((draw(&mut drawn) >> 32) * u64::from(classes)) >> 32) as u32,
+                let class = if is_first {
+                    ClassId(0)
+                } else {
+                    ClassId((((draw(&mut drawn) >> 32) * u64::from(classes)) >> 32) as u32)
                 };
-                let class = ClassId(class);
                 let length = *lengths.next().unwrap_or(&64);
                 let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
                 queue.enqueue(now, packet, &mut |packet: Packet, _: DropReason| {
