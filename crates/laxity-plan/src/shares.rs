@@ -10,7 +10,7 @@ impl Plan {
     /// The rate that each class is guaranteed in the long run: that of its link-sharing curve, or
     /// of its real-time curve if it has no other. Siblings without curves share by weight what the
     /// others leave of their parent's rate, or of the link's at the top: rounded down, but at least
-    /// 1 bit/s each. Those of which nothing comes have that much and no more.
+    /// 1 bit/s each. Absent classes have that much and no more.
     pub fn guaranteed_rates(&self) -> Vec<Rate> {
         let is_present = self.present();
         let mut rates = vec![self.link.rate; self.classes.len()];

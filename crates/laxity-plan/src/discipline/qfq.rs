@@ -46,7 +46,7 @@ impl Discipline for Qfq {
 
 impl Plan {
     /// The classes as QFQ+ takes them: their weights, none less than a billionth of all, and their
-    /// largest packets. Those of which nothing comes weigh a billionth.
+    /// largest packets. Absent classes weigh a billionth.
     pub fn qfq_classes(&self) -> Vec<QfqClass> {
         let weights = self.flat_weights();
         let all: u128 = self.present_leaves().map(|(id, _)| u128::from(weights[id.index()])).sum();

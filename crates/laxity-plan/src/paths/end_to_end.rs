@@ -90,8 +90,8 @@ impl<'a> EndToEnd<'a> {
         Ok(bounds)
     }
 
-    /// Outputs in a row at which packets keep their order, as they do on the links between, and each
-    /// at which they do not.
+    /// Outputs in a row at which packets keep their order, as they do on the links between, and
+    /// each at which they do not.
     fn sections(self) -> impl Iterator<Item = Self> {
         let together = move |one: &OutputId, next: &OutputId| {
             let link = self.analysis.on.network.link(self.paths.outputs[one.index()].hop);
@@ -198,8 +198,8 @@ impl<'a> EndToEnd<'a> {
         Ok(propagation)
     }
 
-    /// What its links add to the delays of its servers, of which each takes the jitter of the link
-    /// behind it, except the last.
+    /// What its links add to the delays of its servers. Each server except the last takes the
+    /// jitter of the link behind it.
     fn beside_servers(&self) -> Result<Nanos, BoundError> {
         let mut inner = (self.start..self.end).rev().skip(1).map(|place| self.jitter_behind(place));
         inner.try_fold(self.propagation()?, |sum, jitter| Ok(sum.saturating_sub(jitter?)))

@@ -76,9 +76,9 @@ impl Parallelism {
 impl NetworkRun<'_> {
     /// Simulates on several threads, with the same outcome and telling the observer the same as
     /// [`simulate`](Self::simulate) does. There are no more threads than cores that this process
-    /// may use, and while the machine is busy with other work one thread does all. Where the network cannot be divided so that something is
-    /// gained, one thread does all; so it is where idle links are padded and the run ends with its
-    /// traffic.
+    /// may use, and while the machine is busy with other work one thread does all. Where the
+    /// network cannot be divided so that something is gained, one thread does all; so it is where
+    /// idle links are padded and the run ends with its traffic.
     ///
     /// # Errors
     /// As for one thread.

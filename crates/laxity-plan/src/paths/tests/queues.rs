@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The route of `a` over three links in a row, each of which another class passes.
+/// The route of `a` over three links in a row. Another class passes each of them.
 fn row(scheduler: &str, long: &str, short: &str, more: &str) -> Route {
     let arrival = "arrival = { bucket = \"4000b\", rate = \"3mbit\" }";
     let link = |name: &str, from: &str, to: &str| {

@@ -58,7 +58,7 @@ impl Pace {
         self.rest == 0
     }
 
-    /// Notes that a round took this long, with so many events.
+    /// Notes how long a round took, and its number of events.
     pub(super) fn note(&mut self, Nanos(took): Nanos, events: u64) {
         let expected = self.expected(events);
         if self.has_help() {
@@ -91,7 +91,7 @@ impl Pace {
         }
     }
 
-    /// How many ns so many events take without help.
+    /// How many ns this number of events takes without help.
     fn expected(&self, events: u64) -> u64 {
         let (took, all) = self.alone;
         let each = u128::from(took) * u128::from(events) / u128::from(all.max(1));

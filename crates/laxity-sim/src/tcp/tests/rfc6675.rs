@@ -115,7 +115,7 @@ impl Naive {
     }
 }
 
-/// A window of which `losses` random segments are lost. Later transmissions are lost once in
+/// A window that loses `losses` random segments. Later transmissions are lost once in
 /// `later` times. Every segment is acknowledged in its turn until recovery ends, or nothing is left
 /// to arrive.
 fn compare(variant: Variant, losses: u64, more_to_send: bool, later: Option<u32>, seed: u64) {

@@ -6,7 +6,7 @@
 //! transmission. From b on the link sends one packet that is due later, or best effort without a
 //! deadline, and then only packets that came at b or later and are due by a + d: those of class j
 //! came by `a + d - d_j`, and by t, as they go first. Of the classes with deadline d, these are the
-//! x bytes that end with p, not all of which are sent. So with tau = t - b, since a <= t,
+//! x bytes that end with p, less a part of p. So with tau = t - b, since a <= t,
 //!
 //! ```text
 //! C tau < max { s_j : d_j > d } + x + sum over d_j /= d of A_j(min(tau, tau + d - d_j))

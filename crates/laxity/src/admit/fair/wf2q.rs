@@ -12,8 +12,8 @@
 //! l_q + (G - g_q) l_p / g_i  =  (r / g_i) l_p + [ l_q - (r - G + g_q) l_p / g_i ]
 //! ```
 //!
-//! G is the sum over the classes that may have packets: an [absent](Traffic::is_absent) one is never
-//! chosen, so its rate counts among what is not promised.
+//! G is the sum over the classes that may have packets: an [absent](Traffic::is_absent) one is
+//! never chosen, so its rate counts among what is not promised.
 //!
 //! In a backlogged period of class i, the server chooses a packet that finishes later only while
 //! the head packet of i has not started. So `F_p - V` is at least the time that the head packet
