@@ -150,7 +150,6 @@ pub static ALL: &[Fault] = &[
     fault(Network, "jitter as if no packets were short", Whole(proved::no_short_packets)),
     fault(Network, "paths without the jitter of inner links", Whole(proved::less_jitter)),
     fault(Network, "paths as if all deadlines were one", Whole(proved::one_deadline)),
-    fault(Network, "outputs set up for classes that never pass", Whole(built::for_all_classes)),
     fault(Network, "regulators that hold nothing", Whole(built::unregulated)),
     fault(Network, "regulators of curves a packet higher", Whole(built::looser_regulators)),
     fault(

@@ -155,16 +155,6 @@ pub(super) fn for_what_enters(subject: &mut Subject) {
     }
 }
 
-/// For all classes, as if those that never pass would.
-pub(super) fn for_all_classes(subject: &mut Subject) {
-    for output in &mut subject.outputs {
-        let classes = output.plan.classes.iter_mut().zip(&subject.plan.classes);
-        for (class, entered) in classes.filter(|(class, _)| class.is_absent()) {
-            class.arrival.clone_from(&entered.arrival);
-        }
-    }
-}
-
 pub(super) fn unregulated(subject: &mut Subject) {
     for feed in subject.feeds.iter_mut().flatten() {
         feed.regulators.fill(None);

@@ -181,7 +181,7 @@ fn the_verdict_is_that_of_the_whole_proof() {
             continue;
         }
         let least = bounded(&today);
-        for percent in [25, 50, 90, 100, 110, 150, 250, 600, 3_000] {
+        for percent in [25, 50, 90, 100, 110, 150, 250, 600, 1_500, 3_000, 10_000] {
             let plan = plan.with_traffic(percent);
             let on = plan.network_plan().unwrap();
             let whole = check(&plan).unwrap();

@@ -153,3 +153,22 @@ fn a_class_without_paths_keeps_its_share() {
     // Of 8 Mbit/s, less the one.
     assert_eq!(rates, [1_999_999, 1, 5_999_999].map(Rate));
 }
+
+/// However little a class elsewhere weighs, a turn of the lightest class that passes is a packet.
+#[test]
+fn quanta_are_those_of_classes_that_pass() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"drr\"
+        class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, weight = 1 }}
+        class.elsewhere.weight = 0.001
+        network.one.between = [\"a\", \"b\"]
+        network.two.between = [\"b\", \"c\"]\n{}{}",
+        source("a", &["a", "b"]),
+        source("elsewhere", &["b", "c"])
+    );
+    let plan = plan(&text);
+    let on = plan.network_plan().unwrap();
+    let paths = on.paths();
+    let quanta = paths.plan_at(on, paths.routes[0].outputs[0]).drr_quanta();
+    assert_eq!(quanta, [1_000, 1]);
+}
