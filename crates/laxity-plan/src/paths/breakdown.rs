@@ -64,7 +64,8 @@ impl Analysis<'_> {
         id: RouteId,
         hops: &[Breakdown],
     ) -> Option<(Vec<Breakdown>, Breakdown)> {
-        let tandem = EndToEnd::new(self, id).tandem_alone()?;
+        let whole = EndToEnd::new(self, id);
+        let tandem = whole.tandem_alone()?;
         let flow = &tandem.flows[0];
         let guarantees = tandem.servers.iter();
         let guarantees = guarantees
@@ -73,12 +74,11 @@ impl Analysis<'_> {
         let rates = route.path.iter().map(|hop| self.on.plan.link_at(*hop).rate);
         let (path, late) =
             once_breakdown(&flow.arrivals[0], flow.packet, &guarantees, rates.min()?)?;
-        // Jitter is a term of its own.
-        let jitter = |hop| self.on.network.link(hop).most_jitter().unwrap_or_default();
-        let inner = route.path.iter().rev().skip(1).rev().map(|hop| jitter(*hop));
-        let jitters = inner.chain([Nanos::ZERO]);
-        let late = late.into_iter().zip(jitters).map(|(late, jitter)| late.saturating_sub(jitter));
-        let hops = hops.iter().zip(late).map(|(hop, late)| beside_service(hop, late));
+        let hops = hops.iter().zip(late).enumerate().map(|(place, (hop, late))| {
+            // Jitter is a term of its own.
+            let jitter = whole.jitter_of_server(place).unwrap_or_default();
+            beside_service(hop, late.saturating_sub(jitter))
+        });
         Some((hops.collect(), path))
     }
 }

@@ -198,15 +198,18 @@ impl<'a> EndToEnd<'a> {
         Ok(propagation)
     }
 
-    /// What its links add to the delays of its servers. Each server except the last takes the
-    /// jitter of the link behind it.
+    /// What its links add to the delays of its servers.
     fn beside_servers(&self) -> Result<Nanos, BoundError> {
-        let mut inner = (self.start..self.end).rev().skip(1).map(|place| self.jitter_behind(place));
-        inner.try_fold(self.propagation()?, |sum, jitter| Ok(sum.saturating_sub(jitter?)))
+        let mut jitters = (self.start..self.end).map(|place| self.jitter_of_server(place));
+        jitters.try_fold(self.propagation()?, |sum, jitter| Ok(sum.saturating_sub(jitter?)))
     }
 
-    /// By how much longer than its propagation delay the link at a place of the route may take.
-    pub(super) fn jitter_behind(&self, place: usize) -> Result<Nanos, BoundError> {
+    /// How much of the server at a place of the route is the jitter of the link behind it. The last
+    /// server has none: nothing waits behind that link.
+    pub(super) fn jitter_of_server(&self, place: usize) -> Result<Nanos, BoundError> {
+        if place + 1 == self.end {
+            return Ok(Nanos::ZERO);
+        }
         let hop = self.paths.routes[self.route.index()].path[place];
         self.analysis.on.network.link(hop).most_jitter().ok_or(BoundError::Disturbed)
     }

@@ -35,13 +35,11 @@ impl<'a> EndToEnd<'a> {
         let servers: Result<Vec<_>, _> =
             self.outputs().iter().map(|&output| self.server(output)).collect();
         let mut servers = servers?;
-        if let Some((_, inner)) = servers.split_last_mut() {
-            for (place, server) in (self.start..).zip(inner) {
-                let jitter = self.jitter_behind(place)?;
-                server.delay = server.delay.saturating_add(jitter);
-                if let Some(service) = &mut server.service {
-                    service.late = service.late.saturating_add(jitter);
-                }
+        for (place, server) in (self.start..).zip(&mut servers) {
+            let jitter = self.jitter_of_server(place)?;
+            server.delay = server.delay.saturating_add(jitter);
+            if let Some(service) = &mut server.service {
+                service.late = service.late.saturating_add(jitter);
             }
         }
         let class = self.paths.routes[self.route.index()].class;

@@ -132,15 +132,12 @@ fn classes_elsewhere_have_no_share() {
     }
 }
 
-/// Frames of it that are forwarded live may come anywhere. Those of a class with a path elsewhere
-/// do not come.
-#[test]
-fn a_class_without_paths_keeps_its_share() {
+/// The plan at a link that class `a` passes, where another class passes a link elsewhere.
+fn beside_elsewhere(scheduler: &str, classes: &str) -> Plan {
     let text = format!(
-        "{LINK}scheduler.kind = \"wf2q\"
+        "{LINK}scheduler.kind = \"{scheduler}\"
         class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, weight = 1 }}
-        class.elsewhere.weight = 4
-        class.anywhere.weight = 3
+        {classes}
         network.one.between = [\"a\", \"b\"]
         network.two.between = [\"b\", \"c\"]\n{}{}",
         source("a", &["a", "b"]),
@@ -149,7 +146,15 @@ fn a_class_without_paths_keeps_its_share() {
     let plan = plan(&text);
     let on = plan.network_plan().unwrap();
     let paths = on.paths();
-    let rates = paths.plan_at(on, paths.routes[0].outputs[0]).guaranteed_rates();
+    paths.plan_at(on, paths.routes[0].outputs[0])
+}
+
+/// Frames of it that are forwarded live may come anywhere. Those of a class with a path elsewhere
+/// do not come.
+#[test]
+fn a_class_without_paths_keeps_its_share() {
+    let classes = "class.elsewhere.weight = 4\nclass.anywhere.weight = 3";
+    let rates = beside_elsewhere("wf2q", classes).guaranteed_rates();
     // Of 8 Mbit/s, less the one.
     assert_eq!(rates, [1_999_999, 1, 5_999_999].map(Rate));
 }
@@ -157,18 +162,6 @@ fn a_class_without_paths_keeps_its_share() {
 /// However little a class elsewhere weighs, a turn of the lightest class that passes is a packet.
 #[test]
 fn quanta_are_those_of_classes_that_pass() {
-    let text = format!(
-        "{LINK}scheduler.kind = \"drr\"
-        class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, weight = 1 }}
-        class.elsewhere.weight = 0.001
-        network.one.between = [\"a\", \"b\"]
-        network.two.between = [\"b\", \"c\"]\n{}{}",
-        source("a", &["a", "b"]),
-        source("elsewhere", &["b", "c"])
-    );
-    let plan = plan(&text);
-    let on = plan.network_plan().unwrap();
-    let paths = on.paths();
-    let quanta = paths.plan_at(on, paths.routes[0].outputs[0]).drr_quanta();
+    let quanta = beside_elsewhere("drr", "class.elsewhere.weight = 0.001").drr_quanta();
     assert_eq!(quanta, [1_000, 1]);
 }

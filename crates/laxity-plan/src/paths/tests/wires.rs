@@ -58,3 +58,12 @@ fn a_link_that_mixes_packets_parts_the_path() {
         assert_eq!(last.bound().unwrap(), plain.bound().unwrap() + Nanos(4 * MS), "{scheduler}");
     }
 }
+
+/// Where packets may go in any order, those of the other class go first for as long as the jitter
+/// lasts, too: `r J / R` on top of J, if R is the rate that they leave.
+#[test]
+fn others_go_first_during_the_jitter() {
+    let of = |link| row("priority", [link, "", "", ""]).by(Method::MultiplexingOnce).unwrap();
+    let added = of(JITTER).0 - of("").0;
+    assert!(added.abs_diff(4 * MS + 4 * MS * 3 / 5) < 50, "{added}");
+}
