@@ -15,6 +15,8 @@ pub(super) type Place = (f64, f64);
 const BETWEEN_PARTS: f64 = 1.2;
 /// How often nodes are moved closer to where they should be; they hardly move after half of that.
 const MOVES: usize = 300;
+/// How far apart nodes are at least, in links: their marks do not cover each other.
+const LEAST: f64 = 0.3;
 
 /// Nodes that links join, each with its place.
 pub(super) type Layout = Vec<(usize, Place)>;
@@ -194,7 +196,7 @@ impl Part {
 
     /// Nodes as far apart as there are links between them, as well as paper allows: stress
     /// majorization (Gansner, Koren, North 2004, equation 12), from where the nodes lie between two
-    /// far ends.
+    /// far ends. Nodes that lie too close to each other then make room.
     fn relaxed(&self) -> Vec<Place> {
         let count = self.nodes.len();
         let hops: Vec<Vec<f64>> = (0..count)
@@ -219,6 +221,7 @@ impl Part {
                 places[node] = (x / weights, y / weights);
             }
         }
+        move_apart(&mut places);
         self.upright(&places)
     }
 
@@ -273,6 +276,30 @@ fn circle(order: &[usize]) -> Vec<Place> {
         places[*node] = (-radius * cosine, -radius * sine);
     }
     places
+}
+
+/// Moves nodes that are closer than [`LEAST`] away from each other, both by as much.
+fn move_apart(places: &mut [Place]) {
+    for _ in 0..MOVES {
+        let mut is_settled = true;
+        for a in 0..places.len() {
+            for b in 0..a {
+                let (dx, dy) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
+                let apart = dx.hypot(dy);
+                if apart >= LEAST {
+                    continue;
+                }
+                is_settled = false;
+                // A little more than what is missing, so that the last moves are not endless.
+                let part = (0.55 * LEAST - 0.5 * apart) / apart.max(1e-9);
+                places[a] = (places[a].0 + part * dx, places[a].1 + part * dy);
+                places[b] = (places[b].0 - part * dx, places[b].1 - part * dy);
+            }
+        }
+        if is_settled {
+            return;
+        }
+    }
 }
 
 /// From node to node where each has two neighbours at most.

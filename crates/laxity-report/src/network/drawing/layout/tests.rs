@@ -114,7 +114,7 @@ proptest! {
         let drawn = places(nodes, &links);
         prop_assert_eq!(drawn.len(), nodes);
         prop_assert!(drawn.iter().all(|(x, y)| x.is_finite() && y.is_finite()));
-        prop_assert!(nodes == 1 || closest(&drawn) > 0.2, "{drawn:?}");
+        prop_assert!(nodes == 1 || closest(&drawn) >= LEAST, "{drawn:?}");
         prop_assert_eq!(drawn, places(nodes, &links));
     }
 }
