@@ -1,6 +1,6 @@
 //! Earliest deadline first, with deadlines for best effort.
 
-use laxity::admit::{Breakdown, Unbounded, edf};
+use laxity::admit::{Breakdown, Service, Unbounded, edf};
 use laxity::curve::Curve;
 use laxity::packet::ClassId;
 use laxity::sched::Edf;
@@ -80,9 +80,7 @@ impl Discipline for EdfSpec {
     }
 
     fn services(&self, plan: &Plan) -> Services {
-        plan.of_real_time(self.best_effort, |system| {
-            system.left_over().into_iter().map(|left| left.own).collect()
-        })
+        plan.of_real_time(self.best_effort, edf::System::own_services)
     }
 
     fn aggregates(&self, plan: &Plan) -> Services {
@@ -295,10 +293,10 @@ impl Plan {
 
 /// The queue of each real-time class: that of its deadline.
 fn queues(system: &edf::System) -> Queues {
-    let queue = |(class, left): (&edf::RealTime, edf::LeftOver)| {
-        Some(Queue { number: class.deadline.0, service: left.queue? })
+    let queue = |(class, service): (&edf::RealTime, Option<Service>)| {
+        Some(Queue { number: class.deadline.0, service: service? })
     };
-    system.real_time.iter().zip(system.left_over()).map(queue).collect()
+    system.real_time.iter().zip(system.queue_services()).map(queue).collect()
 }
 
 fn with_variant(spec: SchedulerSpec, variant: usize) -> SchedulerSpec {

@@ -39,10 +39,17 @@ impl View {
     const ALL: [View; 3] = [View::Classes, View::Queues, View::Blind];
 }
 
+/// Where there are more routes than this, each is looked at only as closely as its promise needs.
+const MANY_ROUTES: usize = 1000;
+
 impl Analysis<'_> {
     /// Finds the bounds of all routes from end to end.
     pub(super) fn with_bounds(mut self) -> Paths {
-        let bounds = |route| EndToEnd::new(&self, RouteId::from_index(route)).bounds();
+        let are_many = self.paths.routes.len() > MANY_ROUTES;
+        let bounds = |route| {
+            let route = EndToEnd::new(&self, RouteId::from_index(route));
+            if are_many { route.sufficient_bounds() } else { route.bounds() }
+        };
         let bounds = side_by_side(self.paths.routes.len(), bounds);
         for (route, bounds) in self.paths.routes.iter_mut().zip(bounds) {
             route.bounds = bounds;
@@ -72,6 +79,18 @@ impl<'a> EndToEnd<'a> {
     /// counts twice.
     pub(super) fn bounds(self) -> Result<Vec<Bound>, BoundError> {
         total(self.parts().map(EndToEnd::part_bounds))
+    }
+
+    /// The sum of its hops' delays if that proves what its class is promised from end to end, or if
+    /// nothing is promised; else the bounds by all methods.
+    fn sufficient_bounds(self) -> Result<Vec<Bound>, BoundError> {
+        let class = self.paths.routes[self.route.index()].class;
+        let promised = self.analysis.on.plan.classes[class.index()].end_to_end;
+        let delay = self.added()?;
+        if promised.is_none_or(|promised| delay <= promised) {
+            return Ok(vec![Bound { method: Method::Hops, delay }]);
+        }
+        self.bounds()
     }
 
     /// Between places at which its packets are held.

@@ -1,6 +1,7 @@
 //! Paths whose bounds are worked out by hand.
 
 mod incremental;
+mod many;
 mod queues;
 mod regulators;
 mod rings;

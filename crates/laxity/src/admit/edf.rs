@@ -31,7 +31,6 @@ use alloc::vec::Vec;
 
 use num_traits::{Signed, Zero};
 
-pub use self::left_over::LeftOver;
 use super::breakdown::ExactTerm;
 use super::{Breakdown, Interval, Source, arrival_curve, first_below_zero, floor_rate, is_room};
 use crate::curve::{

@@ -49,6 +49,8 @@ pub struct PriorityClass {
 
 /// Packets are chosen at whole nanoseconds.
 const ROUNDING: Nanos = Nanos(1);
+/// The service of a class has no more pieces than this and those of its own arrival curve.
+const MOST_PIECES: usize = 32;
 
 /// The delay bound of each class under [`Priority`](crate::sched::Priority) on a link of `rate`.
 pub fn priority(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Nanos, Unbounded>> {
@@ -112,7 +114,10 @@ pub fn priority_breakdown(
 pub fn priority_services(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
-        let begun = level.before.as_ref().map(|before| level.begun(rate, &before.add(&level.own)));
+        let begun = |before: &Curve| {
+            level.begun(rate, &before.add(&level.own)).coarsened_below(MOST_PIECES)
+        };
+        let begun = level.before.as_ref().map(begun);
         for &class in &level.classes {
             let is_known = level.unknown.iter().all(|other| *other == class);
             let begun = begun.as_ref().filter(|_| is_known).ok_or(Unbounded::UnknownCrossTraffic);

@@ -1,8 +1,9 @@
 //! Infima of a curve from a time on, and its lower convex hull.
 
 use super::{Curve, Exact, Piece};
+use alloc::vec;
 use alloc::vec::Vec;
-use num_traits::{Signed, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 
 /// The infimum of a curve over some time, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +96,20 @@ impl Curve {
         }))
     }
 
+    /// The curve itself if it has at most `most` pieces; else a convex one of as many, at least two,
+    /// that is nowhere above it: the greatest convex minorant without those of its lines whose
+    /// absence lowers it least.
+    pub fn coarsened_below(&self, most: usize) -> Curve {
+        if self.pieces.len() <= most {
+            return self.clone();
+        }
+        let mut pieces = self.greatest_convex_minorant().pieces;
+        while pieces.len() > most.max(2) {
+            pieces = with_fewer_lines(pieces, most.max(2));
+        }
+        Curve::canonical(joined(&pieces))
+    }
+
     /// Where each piece starts, and the lower one of its value there and the left limit.
     fn lower_corners(&self) -> impl Iterator<Item = (Exact, Exact)> {
         self.pieces.iter().map(|piece| {
@@ -106,6 +121,47 @@ impl Curve {
             (piece.start.clone(), value)
         })
     }
+}
+
+/// The lines of a convex curve without those whose absence lowers it least, down to `most`, but no
+/// two neighbours at once.
+fn with_fewer_lines(pieces: Vec<Piece>, most: usize) -> Vec<Piece> {
+    // Any choice is safe, so floating-point numbers will do.
+    let lines: Vec<(f64, f64)> = pieces.iter().map(intercept_and_slope).collect();
+    let lowered = |at: usize| {
+        let [(before, flat), (here, rate), (after, steep)] =
+            [at - 1, at, at + 1].map(|at| lines[at]);
+        let meet = (before - after) / (steep - flat);
+        here + rate * meet - (before + flat * meet)
+    };
+    let mut inner: Vec<(f64, usize)> = (1..lines.len() - 1).map(|at| (lowered(at), at)).collect();
+    inner.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut is_gone = vec![false; lines.len()];
+    let mut left = lines.len();
+    for (_, at) in inner {
+        if left > most && !is_gone[at - 1] && !is_gone[at + 1] {
+            is_gone[at] = true;
+            left -= 1;
+        }
+    }
+    let kept = pieces.into_iter().zip(is_gone).filter(|(_, is_gone)| !is_gone);
+    kept.map(|(piece, _)| piece).collect()
+}
+
+fn intercept_and_slope(piece: &Piece) -> (f64, f64) {
+    let float = |x: &Exact| x.to_f64().unwrap_or(0.0);
+    (float(&(&piece.value - &piece.slope * &piece.start)), float(&piece.slope))
+}
+
+/// The greatest of some lines of a convex curve, in their order.
+fn joined(lines: &[Piece]) -> impl Iterator<Item = Piece> + '_ {
+    let meet = |pair: &[Piece]| {
+        let [flat, steep] = [&pair[0], &pair[1]];
+        let intercept = |of: &Piece| &of.value - &of.slope * &of.start;
+        let start = (intercept(flat) - intercept(steep)) / (&steep.slope - &flat.slope);
+        Piece { value: flat.at(&start), start, slope: steep.slope.clone() }
+    };
+    lines.first().cloned().into_iter().chain(lines.windows(2).map(meet))
 }
 
 /// Whether a hull of two corners or more, continued with slope `next`, is convex at its last one.

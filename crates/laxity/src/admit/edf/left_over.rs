@@ -44,30 +44,45 @@ use crate::units::{Bytes, Nanos};
 /// Packets are chosen at whole nanoseconds.
 const ROUNDING: Nanos = Nanos(1);
 
-/// What other classes leave to a class.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a class has a queue, and its part of it")]
-pub struct LeftOver {
-    /// The joint service of all classes with its deadline, whose packets are served in the order of
-    /// arrival. `None` if the others leave nothing in the long run.
-    pub queue: Option<Service>,
-    /// Its own service, if all others keep to their arrival curves. `None` if these leave nothing
-    /// in the long run.
-    pub own: Option<Service>,
-}
-
 /// Classes times deadlines: more would take too long.
 const MOST: usize = 10_000;
+/// What is left has no more pieces than this, beside those of a class's own arrival curve.
+const MOST_PIECES: usize = 32;
 
 impl System {
-    /// What is left to each class, in their order, where best effort has no deadlines. Nothing is
-    /// known where classes times deadlines are more than 10 000.
-    pub fn left_over(&self) -> Vec<LeftOver> {
+    /// The service of each class, in their order, if all others keep to their arrival curves and
+    /// best effort has no deadlines. `None` if these leave nothing in the long run, and if classes
+    /// times deadlines are more than 10 000.
+    pub fn own_services(&self) -> Vec<Option<Service>> {
+        self.services(|left, arrivals, alike| {
+            // Each is a curve of its own.
+            let left = left.coarsened_below(MOST_PIECES);
+            alike.iter().map(|class| service(&left.add(&arrivals[*class]))).collect()
+        })
+    }
+
+    /// For each class, in their order, the joint service of all classes with its deadline, whose
+    /// packets are served in the order of arrival, where best effort has no deadlines. `None` if
+    /// the others leave nothing in the long run, and if classes times deadlines are more than
+    /// 10 000.
+    pub fn queue_services(&self) -> Vec<Option<Service>> {
+        self.services(|left, arrivals, alike| {
+            let own = Curve::sum(alike.iter().map(|class| &arrivals[*class]));
+            vec![service(&left.add(&own).coarsened_below(MOST_PIECES)); alike.len()]
+        })
+    }
+
+    /// The services of all classes, by those of classes with one deadline: `of` gets what all
+    /// classes leave together, all arrival curves, and which classes these are.
+    fn services(
+        &self,
+        of: impl Fn(&Curve, &[Curve], &[usize]) -> Vec<Option<Service>>,
+    ) -> Vec<Option<Service>> {
         let mut of_deadlines: BTreeMap<Nanos, Vec<usize>> = BTreeMap::new();
         for (class, RealTime { deadline, .. }) in self.real_time.iter().enumerate() {
             of_deadlines.entry(*deadline).or_default().push(class);
         }
-        let mut all = vec![LeftOver { queue: None, own: None }; self.real_time.len()];
+        let mut all = vec![None; self.real_time.len()];
         if of_deadlines.len() * all.len() > MOST {
             return all;
         }
@@ -82,13 +97,9 @@ impl System {
             let blocking = Curve::affine(blocking, Exact::zero());
             // Less than nothing, where they count among those that go first.
             let left = self.service().sub(&Curve::sum(first)).sub(&blocking);
-            let service = |own: &Curve| {
-                let curve = left.add(own).nondecreasing_lower_closure()?.clamp_at_zero();
-                Some(Service { curve, late: ROUNDING })
-            };
-            let queue = service(&Curve::sum(alike.iter().map(|class| &arrivals[*class])));
-            for class in alike {
-                all[class] = LeftOver { queue: queue.clone(), own: service(&arrivals[class]) };
+            let services = of(&left, &arrivals, &alike);
+            for (class, service) in alike.into_iter().zip(services) {
+                all[class] = service;
             }
         }
         all
@@ -100,4 +111,10 @@ impl System {
         let packet = Curve::constant(self.best_effort_packet.unwrap_or(Bytes(0)));
         Service { curve: self.service().sub(&packet).clamp_at_zero(), late: ROUNDING }
     }
+}
+
+/// What is left, as a service of packets; `None` if that is nothing in the long run.
+fn service(left: &Curve) -> Option<Service> {
+    let curve = left.nondecreasing_lower_closure()?.clamp_at_zero();
+    Some(Service { curve, late: ROUNDING })
 }

@@ -147,6 +147,36 @@ proptest! {
         }
         prop_assert_eq!(hull.final_slope(), f.final_slope());
     }
+
+    #[test]
+    fn a_curve_of_fewer_pieces_is_below(f in any_curve(), most in 2usize..6) {
+        let fewer = f.coarsened_below(most);
+        if f.pieces().len() <= most {
+            prop_assert_eq!(&fewer, &f);
+        }
+        prop_assert!(fewer.pieces().len() <= most);
+        prop_assert!(supremum(&fewer.sub(&f)).is_some_and(|excess| !excess.is_positive()));
+        // The ends stay those of the convex minorant.
+        let hull = if fewer == f { f } else { f.greatest_convex_minorant() };
+        prop_assert_eq!(fewer.final_slope(), hull.final_slope());
+        let far = starts(&hull).into_iter().chain(starts(&fewer)).max().unwrap();
+        prop_assert_eq!(fewer.value(&far), hull.value(&far));
+        prop_assert_eq!(fewer.value(&int(0)), hull.value(&int(0)));
+    }
+}
+
+/// Slopes 0, 1, 2 and 9: at first the line of slope 1 matters least, for it is short.
+#[test]
+fn the_lines_that_matter_least_go_first() {
+    let corners = [(0, 0, 0), (10, 0, 1), (11, 1, 2), (30, 39, 9)];
+    let piece =
+        |(start, value, slope)| Piece { start: int(start), value: int(value), slope: int(slope) };
+    let f = Curve::from_pieces(corners.map(piece).into()).unwrap();
+    let slopes =
+        |curve: Curve| curve.pieces().iter().map(|piece| piece.slope.clone()).collect::<Vec<_>>();
+    assert_eq!(slopes(f.coarsened_below(3)), [int(0), int(2), int(9)]);
+    assert_eq!(slopes(f.coarsened_below(2)), [int(0), int(9)]);
+    assert_eq!(f.coarsened_below(2).pieces()[1].start, ratio(231, 9));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::worst_case::worst_case;
-use crate::admit::edf::{LeftOver, RealTime, System};
+use crate::admit::Service;
+use crate::admit::edf::{RealTime, System};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_bytes};
 use crate::packet::Packet;
 use crate::police::TokenBucket;
@@ -60,6 +61,11 @@ fn send(system: &System, arrivals: &[Arrival]) -> Vec<SentPacket> {
     drive(&mut Edf::new(&deadlines, best_effort), system.rate, arrivals).sent
 }
 
+/// Of each class the service that is left to all of its deadline, and to itself.
+fn left_over(system: &System) -> Vec<(Option<Service>, Option<Service>)> {
+    system.queue_services().into_iter().zip(system.own_services()).collect()
+}
+
 /// The packets of some classes that keep to their contracts.
 fn sent_by<'a>(
     system: &System,
@@ -101,7 +107,7 @@ proptest! {
     #[test]
     fn packets_are_served_by_what_is_left((system, arrivals) in plans()) {
         let sent = send(&system, &arrivals);
-        for (class, LeftOver { queue, own }) in system.left_over().iter().enumerate() {
+        for (class, (queue, own)) in left_over(&system).iter().enumerate() {
             let deadline = system.real_time[class].deadline;
             if let Some(queue) = queue {
                 let alike = |other: usize| system.real_time[other].deadline == deadline;
@@ -139,7 +145,7 @@ proptest! {
     /// What is left is what the link sends, less what goes before of each class by its definition.
     #[test]
     fn what_is_left_is_its_definition(system in alike(), times in vec(0..40_000_000u64, 8)) {
-        for (class, LeftOver { queue, own }) in system.left_over().into_iter().enumerate() {
+        for (class, (queue, own)) in left_over(&system).into_iter().enumerate() {
             let deadline = system.real_time[class].deadline;
             let alone = |other: usize| other == class;
             let alike = |other: usize| system.real_time[other].deadline == deadline;
@@ -178,7 +184,7 @@ fn an_example_of_what_is_left() {
         real_time: alike.into_iter().chain(others).collect(),
         best_effort_packet: Some(Bytes(600)),
     };
-    let LeftOver { queue, own } = system.left_over().swap_remove(0);
+    let (queue, own) = left_over(&system).swap_remove(0);
     let queue = queue.unwrap().curve;
     let at = |curve: &Curve, nanos: u64| curve.value(&exact(nanos)).to_integer().to_u64();
     // A packet of 700 bytes that is due later, and 500 bytes and a tenth of the link that are due
