@@ -35,8 +35,9 @@ use link::{delay, link};
 use outside::{Outside, Place};
 use scheduling::scheduling;
 
-/// The most classes of a network, each counted at every output.
-const MOST_BOOKS: usize = 4_000_000;
+/// The most classes of a network, each counted at every output: more would take minutes to prove.
+const MOST_PLACES: usize = 40_000_000;
+
 impl Plan {
     /// Reads a plan file. A relative `file` of a source counts from the plan's folder.
     ///
@@ -187,7 +188,7 @@ fn plan_of(
     };
     let chosen = frames::written(&raw.class);
     let classes = class::all(raw.class, &context)?;
-    check_books(&classes, network.as_ref(), &raw.scheduler.span)?;
+    check_size(&classes, network.as_ref(), &raw.scheduler.span)?;
     let (title, sources) = (raw.title, Vec::new());
     let mut plan = Plan {
         title,
@@ -248,13 +249,13 @@ fn check_version(root: &DeTable<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses a network with too much to measure: every class at every output.
-fn check_books(classes: &[Class], network: Option<&Network>, at: &Span) -> Result<(), Fault> {
+/// Refuses a network with too many classes at too many outputs.
+fn check_size(classes: &[Class], network: Option<&Network>, at: &Span) -> Result<(), Fault> {
     let outputs = network.map_or(0, |network| 2 * network.links.len());
     match outputs.saturating_mul(classes.len()) {
-        books if books > MOST_BOOKS => {
+        places if places > MOST_PLACES => {
             Err(Fault::at(at, format!("{} classes at {outputs} outputs of links", classes.len()))
-                .help(format!("classes times outputs are at most {MOST_BOOKS}")))
+                .help(format!("classes times outputs are at most {MOST_PLACES}")))
         }
         _ => Ok(()),
     }

@@ -66,6 +66,19 @@ pub enum SimError {
         Nanos::LIMIT
     )]
     EndOfTime,
+    /// Every class is measured at every output, and there are too many for the memory that takes.
+    #[error(
+        "{classes} classes at {outputs} outputs of links: classes times outputs are at most {most} \
+         in a simulation; `laxity check` proves larger networks"
+    )]
+    TooManyBooks {
+        /// The classes.
+        classes: usize,
+        /// The outputs.
+        outputs: usize,
+        /// The most that there may be of both together.
+        most: usize,
+    },
     /// A recording is too long to be held in memory as sorting needs.
     #[error(
         "the recording has more than {limit} packets, the most that are sorted: sort it beforehand, \

@@ -120,6 +120,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         observer: O,
     ) -> Result<Self, SimError> {
         let NetworkPlan { plan, network } = run.on.network_plan();
+        check_size(plan.classes.len(), network.hops().count())?;
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
         let hops = network.hops().map(|hop| {
@@ -285,6 +286,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
             && !self.plane.agenda.has_timers()
             && self.hosts.sources.iter().all(has_ended)
     }
+}
+
+/// The most classes of a network, each measured at every output, in some GB of memory.
+const MOST_BOOKS: usize = 4_000_000;
+
+/// Refuses to measure too many classes at too many outputs.
+fn check_size(classes: usize, outputs: usize) -> Result<(), SimError> {
+    if classes.saturating_mul(outputs) > MOST_BOOKS {
+        return Err(SimError::TooManyBooks { classes, outputs, most: MOST_BOOKS });
+    }
+    Ok(())
 }
 
 /// The promises of a hop: what is required, and what is proved.

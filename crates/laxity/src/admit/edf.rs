@@ -87,6 +87,13 @@ pub struct Guarantee {
     pub slack: Option<Nanos>,
 }
 
+impl RealTime {
+    /// Whether none of its packets ever comes.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.arrival.iter().any(TokenBucket::is_nothing)
+    }
+}
+
 impl System {
     /// Tests the system with best effort demanding at most `best_effort_demand` in any interval,
     /// on top of its one blocking packet: zero for background service, or the curve that its
@@ -247,7 +254,7 @@ impl System {
 
     /// The work that may be due within an interval: `sum A_k(t - d_k)`.
     fn demand(&self) -> Curve {
-        Curve::sum(self.real_time.iter().map(due))
+        Curve::sum(self.real_time.iter().filter(|class| !class.is_absent()).map(due))
     }
 
     /// The class of a packet that may be on the link when an interval begins: one with a deadline

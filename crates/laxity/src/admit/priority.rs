@@ -110,7 +110,8 @@ pub fn priority_breakdown(
 /// A class counts the others on its level among the classes before.
 ///
 /// # Errors
-/// If a class before has no arrival curve, or if these classes exceed the link in the long run.
+/// If a class before has no arrival curve, if these classes exceed the link in the long run, or if
+/// the class itself sends nothing.
 pub fn priority_services(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
@@ -118,7 +119,9 @@ pub fn priority_services(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Se
             level.begun(rate, &before.add(&level.own)).coarsened_below(MOST_PIECES)
         };
         let begun = level.before.as_ref().map(begun);
-        for &class in &level.classes {
+        // Those that send nothing here may be many.
+        let is_present = |class: &&usize| !classes[**class].traffic.is_absent();
+        for &class in level.classes.iter().filter(is_present) {
             let is_known = level.unknown.iter().all(|other| *other == class);
             let begun = begun.as_ref().filter(|_| is_known).ok_or(Unbounded::UnknownCrossTraffic);
             // The others are all but the class.
@@ -184,7 +187,8 @@ fn levels(classes: &[PriorityClass]) -> Vec<Level> {
     let level = |(members, blocking): (Vec<usize>, Bytes)| {
         let is_unknown = |class: &&usize| classes[**class].traffic.arrival.is_empty();
         let unknown: Vec<_> = members.iter().filter(is_unknown).copied().collect();
-        let curves = members.iter().map(|&class| arrival_curve(&classes[class].traffic.arrival));
+        let present = members.iter().filter(|class| !classes[**class].traffic.is_absent());
+        let curves = present.map(|&class| arrival_curve(&classes[class].traffic.arrival));
         let own = Curve::sum(curves);
         let both = before.as_ref().filter(|_| unknown.is_empty()).map(|before| before.add(&own));
         let before = core::mem::replace(&mut before, both);

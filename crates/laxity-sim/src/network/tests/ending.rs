@@ -123,3 +123,22 @@ fn a_link_ends_when_all_have_left() {
         assert_eq!(class.deadline_misses, 25 - 4, "{kind}");
     }
 }
+
+/// 1500 classes over a row of 1500 links, of which a simulation would count 4.5 million times.
+#[test]
+fn what_would_take_too_much_memory_is_refused() {
+    let mut text = String::from("link.rate = \"1gbit\"\nscheduler.kind = \"fifo\"\n");
+    for number in 0..1500 {
+        text += &format!("network.l{number}.between = [\"n{number}\", \"n{}\"]\n", number + 1);
+        text += &format!("class.c{number} = {{}}\n");
+    }
+    text += "[[source]]\nclass = \"c0\"\nmodel = \"constant\"\nrate = \"1mbit\"\n\
+             packet = \"1000b\"\npath = [\"n0\", \"n1\"]\n";
+    let plan = plan(&text);
+    let on = plan.network_plan().unwrap().analysis();
+    let run = NetworkRun::new(&on, Some(Nanos(MS)), 1);
+    let refused = run.simulate(&mut Diary::default(), &mut crate::to_the_end).unwrap_err();
+    let said = refused.to_string();
+    assert!(said.starts_with("1500 classes at 3000 outputs of links"), "{said}");
+    assert!(refused.is_bad_input() && said.contains("4000000 in a simulation"), "{said}");
+}

@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 
 use num_traits::Zero;
 
-use super::{RealTime, System};
+use super::System;
 use crate::admit::{Service, arrival_curve};
 use crate::curve::{Curve, Exact, exact_nanos};
 use crate::units::{Bytes, Nanos};
@@ -51,8 +51,8 @@ const MOST_PIECES: usize = 32;
 
 impl System {
     /// The service of each class, in their order, if all others keep to their arrival curves and
-    /// best effort has no deadlines. `None` if these leave nothing in the long run, and if classes
-    /// times deadlines are more than 10 000.
+    /// best effort has no deadlines. `None` if these leave nothing in the long run, for a class that
+    /// sends nothing, and if classes that send times their deadlines are more than 10 000.
     pub fn own_services(&self) -> Vec<Option<Service>> {
         self.services(|left, arrivals, alike| {
             // Each is a curve of its own.
@@ -63,8 +63,8 @@ impl System {
 
     /// For each class, in their order, the joint service of all classes with its deadline, whose
     /// packets are served in the order of arrival, where best effort has no deadlines. `None` if
-    /// the others leave nothing in the long run, and if classes times deadlines are more than
-    /// 10 000.
+    /// the others leave nothing in the long run, for a class that sends nothing, and if classes
+    /// that send times their deadlines are more than 10 000.
     pub fn queue_services(&self) -> Vec<Option<Service>> {
         self.services(|left, arrivals, alike| {
             let own = Curve::sum(alike.iter().map(|class| &arrivals[*class]));
@@ -78,20 +78,24 @@ impl System {
         &self,
         of: impl Fn(&Curve, &[Curve], &[usize]) -> Vec<Option<Service>>,
     ) -> Vec<Option<Service>> {
-        let mut of_deadlines: BTreeMap<Nanos, Vec<usize>> = BTreeMap::new();
-        for (class, RealTime { deadline, .. }) in self.real_time.iter().enumerate() {
-            of_deadlines.entry(*deadline).or_default().push(class);
-        }
         let mut all = vec![None; self.real_time.len()];
-        if of_deadlines.len() * all.len() > MOST {
+        // Those that send nothing here may be many.
+        let is_present = |class: &usize| !self.real_time[*class].is_absent();
+        let present: Vec<usize> = (0..all.len()).filter(is_present).collect();
+        let mut of_deadlines: BTreeMap<Nanos, Vec<usize>> = BTreeMap::new();
+        for &class in &present {
+            of_deadlines.entry(self.real_time[class].deadline).or_default().push(class);
+        }
+        if of_deadlines.len() * present.len() > MOST {
             return all;
         }
         let arrivals: Vec<_> =
             self.real_time.iter().map(|class| arrival_curve(&class.arrival)).collect();
         for (deadline, alike) in of_deadlines {
-            let first = self.real_time.iter().zip(&arrivals).map(|(class, arrival)| {
+            let first = present.iter().map(|&class| {
                 // How much earlier a packet has to come than one of theirs to go first.
-                arrival.shift(&exact_nanos(class.deadline.saturating_sub(deadline)))
+                let earlier = self.real_time[class].deadline.saturating_sub(deadline);
+                arrivals[class].shift(&exact_nanos(earlier))
             });
             let blocking = self.blocking().value(&exact_nanos(deadline));
             let blocking = Curve::affine(blocking, Exact::zero());
