@@ -70,7 +70,7 @@ impl Forwarder {
         for (class, flow, memory) in memories {
             port.recall(class, flow, memory);
         }
-        let oldest = held.oldest().map(|queued| queued.packet.arrival);
+        let oldest = held.oldest().map(|queued| [queued.arrived, queued.packet.arrival]);
         outlet.change_to(plan.link.transmitter(), plan.link.wire.is_some(), patience(plan));
         outlet.changes_hands(now, port.next_ready(now), oldest);
         Ok(())

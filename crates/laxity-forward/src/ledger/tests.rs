@@ -26,22 +26,36 @@ fn packet() -> impl Strategy<Value = Packet> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
-        let Packet { class, flow, length, ecn, ack, .. } = packet;
-        let headers = Headers::default();
-        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, ack, headers })
-    });
-    let times = [(); 4].map(|()| time());
+    let arrived =
+        (any::<u64>(), time(), time(), packet()).prop_map(|(number, arrived, time, packet)| {
+            let Packet { class, flow, length, ecn, ack, .. } = packet;
+            let headers = Headers::default();
+            Event::Arrived(ArrivedPacket {
+                number,
+                arrived,
+                time,
+                class,
+                flow,
+                length,
+                ecn,
+                ack,
+                headers,
+            })
+        });
+    let times = [(); 6].map(|()| time());
     let sent = (any::<u64>(), packet(), prop::option::of(time()), times, any::<bool>()).prop_map(
-        |(number, packet, deadline, [start, lateness, departure, allowance], is_under_way)| {
+        |(number, packet, deadline, times, is_under_way)| {
+            let [arrived, start, lateness, departure, allowance, held] = times;
             Event::Sent(SentPacket {
                 number,
+                arrived,
                 packet,
                 deadline,
                 start,
                 lateness,
                 departure,
                 allowance,
+                held,
                 is_under_way,
                 is_washed: false,
             })
@@ -181,12 +195,12 @@ fn errors_say_what_is_wrong() {
     let large = [4, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
     assert_eq!(said(&large), "record 0: a number is too large");
     let refused = |bytes: &[u8]| Reader::new(bytes).map(|_| ()).unwrap_err().to_string();
-    let other = "it is a ledger of version 3, and version 2 is read here: replay it with the Laxity that wrote it";
-    assert_eq!(refused(b"laxity ledger 3\n"), other);
+    let other = "it is a ledger of version 4, and versions 2 and 3 are read here: replay it with the Laxity that wrote it";
+    assert_eq!(refused(b"laxity ledger 4\n"), other);
     for none in
         [&b"laxity ledger 2"[..], b"laxity ledger x\n", b"\xa1\xb2\xc3\xd4 a capture of frames"]
     {
-        assert_eq!(refused(none), "it is no ledger: one begins with `laxity ledger 2`");
+        assert_eq!(refused(none), "it is no ledger: one begins with `laxity ledger 3`");
     }
 }
 

@@ -136,10 +136,12 @@ impl<W: Write> Writer<W> {
     }
 
     fn arrived(&mut self, arrived: ArrivedPacket) -> Record {
-        let ArrivedPacket { number, time, class, flow, length, ecn, ack, headers: _ } = arrived;
+        let ArrivedPacket { number, time, class, flow, length, ecn, ack, .. } = arrived;
+        let before = code::zigzag(time.0, arrived.arrived.0);
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
-        record.numbers([class.0, flow.0, length].map(u64::from)).number(code::signals(ecn, ack))
+        let record = record.numbers([class.0, flow.0, length].map(u64::from));
+        record.number(code::signals(ecn, ack)).number(before)
     }
 
     fn sent(&mut self, sent: SentPacket) -> Record {
@@ -153,10 +155,11 @@ impl<W: Write> Writer<W> {
             ..Flags::new(&packet)
         };
         let record = packet_of(record, &packet, start.0, flags);
-        match deadline {
+        let record = match deadline {
             Some(deadline) => record.number(code::zigzag(start.0, deadline.0)),
             None => record,
-        }
+        };
+        record.number(code::zigzag(packet.arrival.0, sent.arrived.0)).number(sent.held.0)
     }
 
     fn dropped(&mut self, dropped: DroppedPacket) -> Record {

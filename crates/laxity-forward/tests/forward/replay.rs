@@ -98,10 +98,12 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
         let headers = headers(name_of(&plan, class), draw.random_range(0..6));
         let all = [Ecn::NotCapable, Ecn::Capable, Ecn::L4s, Ecn::Experienced];
         let ecn = all[draw.random_range(0..4usize)];
+        let since = Nanos(draw.random_range(0..=5 * packet));
+        let arrived = draw.random::<bool>().then(|| time.saturating_sub(since));
         caller.arrive(
             &mut forwarder,
             time,
-            Frame { headers, ecn, length, handle, ..Frame::default() },
+            Frame { headers, ecn, length, arrived, handle, ..Frame::default() },
         );
     }
     assert_eq!(told_as_nonconforming(&caller.events, plans.last()), forwarder.nonconforming());
