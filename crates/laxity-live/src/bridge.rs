@@ -186,26 +186,27 @@ impl<B: Backend> Bridge<B> {
             let mut waiting = 0;
             if self.pressures[out.index()].is_on() {
                 waiting = self.backend.flush(out)?;
+                self.note_flush(at, waiting, clock(), observer);
             }
             let mut next = None;
             if waiting == 0 {
                 next = self.poll(at, clock(), observer);
                 waiting = self.backend.flush(out)?;
+                self.note_flush(at, waiting, clock(), observer);
             }
-            let now = clock();
-            self.pressures[out.index()].note(waiting, now, self.is_idle(at));
-            if waiting == 0 {
-                observer.handed_over(at, now, self.backend.holding(out));
-            }
-            let next = if waiting == 0 { next } else { Some(now + TRY_AGAIN) };
+            let next = if waiting == 0 { next } else { Some(clock() + TRY_AGAIN) };
             soonest = soonest.into_iter().chain(next).min();
         }
         Ok(soonest)
     }
 
-    /// Whether an interface has not taken all that was handed to it.
-    pub(crate) fn is_pressed(&self) -> bool {
-        self.pressures.iter().any(Pressure::is_on)
+    /// Of what arrived at a side, the interface where it leaves has taken all but so many frames.
+    fn note_flush(&mut self, at: Side, waiting: usize, now: Nanos, observer: &mut impl Observer) {
+        let (out, is_idle) = (at.other(), self.is_idle(at));
+        self.pressures[out.index()].note(waiting, now, is_idle);
+        if waiting == 0 {
+            observer.handed_over(at, now, self.backend.holding(out));
+        }
     }
 
     /// Whether nothing waits for its turn that arrived at a side.

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, PreparedPlan};
+use laxity_forward::{Event, PreparedPlan, SentPacket};
 use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 
@@ -65,8 +65,7 @@ impl<B: Backend> Work for BridgeWork<B> {
             Turn { next: bridge.send(clock, observer)?, more: false }
         };
         let goes_on = end.is_none_or(|end| (turn.next.is_some() || turn.more) && clock() < end);
-        // What an interface has not taken yet is told when it has.
-        if !goes_on || !bridge.is_pressed() || teller.kept() > KEPT {
+        if !goes_on || teller.kept() > KEPT {
             teller.tell_kept();
         }
         Ok(goes_on.then_some(turn))
@@ -97,6 +96,11 @@ impl<B: Backend> Work for BridgeWork<B> {
     }
 }
 
+/// Whether it is not known yet when a packet was handed over.
+fn is_unknown(sent: &SentPacket) -> bool {
+    !sent.is_under_way && sent.held == Nanos::ZERO
+}
+
 /// Events that are kept at most while an interface takes no more.
 const KEPT: usize = 4_096;
 
@@ -116,10 +120,13 @@ impl Observer for Telling<'_> {
 
     fn handed_over(&mut self, at: Side, time: Nanos, holding: Nanos) {
         self.teller.change_kept(|it| match &mut it.event {
-            Event::Sent(sent) if it.at == at && !sent.is_under_way && sent.held == Nanos::ZERO => {
-                sent.held = time.saturating_sub(sent.start).saturating_add(holding);
+            Event::Sent(sent) if it.at == at && is_unknown(sent) => {
+                sent.held = time.saturating_sub(sent.start).saturating_add(holding).max(Nanos(1));
             }
             _ => {}
         });
+        // In their order: what the interface of the other side has not taken yet stays.
+        self.teller
+            .tell_kept_until(|it| matches!(&it.event, Event::Sent(sent) if is_unknown(sent)));
     }
 }

@@ -89,7 +89,13 @@ impl<E> Teller<E> {
 
     /// Tells all events that are kept.
     pub(crate) fn tell_kept(&mut self) {
-        for entry in self.kept.drain(..) {
+        self.tell_kept_until(|_| false);
+    }
+
+    /// Tells the events that are kept before the first of these.
+    pub(crate) fn tell_kept_until(&mut self, is_one: impl Fn(&E) -> bool) {
+        let first = self.kept.iter().position(|entry| is_one(&entry.event));
+        for entry in self.kept.drain(..first.unwrap_or(self.kept.len())) {
             // Nobody else takes the room that there was.
             let _ = self.events.push(entry);
         }
