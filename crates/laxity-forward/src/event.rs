@@ -62,6 +62,26 @@ pub enum Event {
         /// Between which hosts it goes.
         hosts: Hosts,
     },
+    /// A scheduler of the same plan began anew, by [order](crate::PreparedPlan::anew): what follows
+    /// does so from here. What is queued stays so: as many [`Queued`](Event::Queued) follow, in the
+    /// order of their arrival, behind the flows that are introduced.
+    Resumed {
+        /// When.
+        time: Nanos,
+        /// How many packets have arrived before.
+        arrived: u64,
+        /// When the link is free as packets count, and when what is behind is.
+        free_at: [Nanos; 2],
+        /// How many packets are queued.
+        queued: u64,
+    },
+    /// A packet that is queued in a scheduler that began anew.
+    Queued {
+        /// Its number.
+        number: u64,
+        /// The packet, under the caller's handle.
+        packet: Packet,
+    },
     /// A packet that is queued has this class and flow under the new plan.
     Kept {
         /// Its number.
@@ -117,9 +137,9 @@ pub struct SentPacket {
     pub lateness: Nanos,
     /// When its last bit leaves what is behind, at the link's rate.
     pub departure: Nanos,
-    /// How much of its delay until it was handed over is due to what was late since the link was
-    /// last idle, this packet included. That is what was lost and how far what is behind is in
-    /// arrears, and under static priority what goes first for it.
+    /// How much of its delay, from when on it counts until it was handed over, is due to what was late
+    /// since the link was last idle, this packet included. That is what was lost and how far what is
+    /// behind is in arrears, and under static priority what goes first for it.
     pub allowance: Nanos,
     /// How much longer than `start` it took until the interface sent it, as far as its caller knows:
     /// the forwarder itself says zero.
@@ -200,6 +220,8 @@ impl Event {
             | Event::Rate { .. }
             | Event::Reloaded { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => None,
         }
     }
@@ -223,16 +245,21 @@ impl SentPacket {
         self.end().saturating_sub(self.arrived)
     }
 
-    /// How long after it could have been it was chosen, from its arrival on: the
-    /// [lateness](Self::lateness), and how long it had arrived before it counted.
+    /// How long it had arrived before it counted.
+    pub fn unseen(&self) -> Nanos {
+        self.packet.arrival.saturating_sub(self.arrived)
+    }
+
+    /// How long after it could have been it was chosen, from its arrival on.
     pub fn overdue(&self) -> Nanos {
-        self.lateness.saturating_add(self.packet.arrival.saturating_sub(self.arrived))
+        self.lateness.saturating_add(self.unseen())
     }
 
     /// How much of its delay is due to what was late: its delay is at most its bound and this. It is
-    /// the [allowance](Self::allowance), and how long it was [held](Self::held).
+    /// how long it was [unseen](Self::unseen), its [allowance](Self::allowance), and how long it was
+    /// [held](Self::held).
     pub fn late(&self) -> Nanos {
-        self.allowance.saturating_add(self.held)
+        self.unseen().saturating_add(self.allowance).saturating_add(self.held)
     }
 
     /// Whether it was sent within a bound that holds for a link that is never late.

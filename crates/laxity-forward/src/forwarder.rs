@@ -88,7 +88,7 @@ pub struct Forwarder {
     pub(crate) under_way: UnderWay,
     pub(crate) now: Nanos,
     /// How many packets have arrived.
-    arrived: u64,
+    pub(crate) arrived: u64,
 }
 
 impl Forwarder {

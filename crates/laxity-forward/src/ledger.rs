@@ -6,6 +6,9 @@
 //! byte below 128. Times are written as differences, and most differences are short. A packet takes
 //! about 30 bytes. The caller's handles are not written.
 //!
+//! Where events came too fast to be written, there is a gap: a record says how many are not there,
+//! and the next one is that a scheduler [began anew](Event::Resumed). Each stretch stands by itself.
+//!
 //! Version 2 has neither when a packet arrived before it counted, nor how long it was held: it is
 //! read as if both were nothing.
 
@@ -57,6 +60,11 @@ pub enum Entry {
         key: String,
         /// What it holds.
         text: String,
+    },
+    /// What happened here is not in it, up to the next [`Resumed`](Event::Resumed).
+    Gap {
+        /// How many events that are.
+        lost: u64,
     },
     /// Something happened.
     Event(Event),

@@ -113,6 +113,11 @@ impl Outlet {
         None
     }
 
+    /// When the link is free as packets count, and when the line is.
+    pub(crate) fn ends(&self) -> [Nanos; 2] {
+        [self.pacer.free_at(), self.line.free_at()]
+    }
+
     /// When all that was sent has left.
     fn free_at(&self) -> Nanos {
         self.pacer.free_at().max(self.line.free_at())

@@ -392,6 +392,8 @@ fn follow(backend: &mut impl Backend, at: Side, event: &Event, observer: &mut im
         | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Introduced { .. }
+        | Event::Resumed { .. }
+        | Event::Queued { .. }
         | Event::Kept { .. } => {}
     }
 }

@@ -66,6 +66,7 @@ impl<R: Read> Reader<R> {
         let entry = match tag {
             code::PLAN => Entry::Plan(self.text()?),
             code::FILE => Entry::File { key: self.text()?, text: self.text()? },
+            code::GAP => Entry::Gap { lost: self.read_number()? },
             _ => Entry::Event(self.event(tag)?),
         };
         self.record += 1;
@@ -134,6 +135,16 @@ impl<R: Read> Reader<R> {
                 let (class, flow) = (ClassId(self.read_small()?), FlowId(self.read_small()?));
                 let [source, destination] = [self.read_small()?, self.read_small()?].map(HostId);
                 Event::Introduced { class, flow, hosts: Hosts { source, destination } }
+            }
+            code::RESUMED => {
+                let (time, arrived) = (self.since()?, self.read_number()?);
+                let free_at = [self.read_number()?, self.read_number()?];
+                let free_at = free_at.map(|at| Nanos(code::unzigzag(time.0, at)));
+                Event::Resumed { time, arrived, free_at, queued: self.read_number()? }
+            }
+            code::QUEUED => {
+                let number = self.after()?;
+                Event::Queued { number, packet: self.packet(Nanos(self.time))?.0 }
             }
             code::KEPT => {
                 let number = self.after()?;

@@ -96,6 +96,14 @@ fn event() -> impl Strategy<Value = Event> {
     });
     let nonconforming = (any::<u64>(), any::<u32>())
         .prop_map(|(number, class)| Event::Nonconforming { number, class: ClassId(class) });
+    let resumed = ([time(), time(), time()], any::<[u64; 2]>()).prop_map(
+        |([time, counted, line], [arrived, queued])| {
+            let free_at = [counted, line];
+            Event::Resumed { time, arrived, free_at, queued }
+        },
+    );
+    let queued =
+        (any::<u64>(), packet()).prop_map(|(number, packet)| Event::Queued { number, packet });
     let introduced = any::<[u32; 4]>().prop_map(|[class, flow, source, destination]| {
         let hosts = Hosts { source: HostId(source), destination: HostId(destination) };
         Event::Introduced { class: ClassId(class), flow: FlowId(flow), hosts }
@@ -110,6 +118,8 @@ fn event() -> impl Strategy<Value = Event> {
         idle,
         rate,
         reloaded,
+        resumed,
+        queued,
         introduced,
         kept
     ]
@@ -121,6 +131,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         8 => event().prop_map(Entry::Event),
         1 => ".{0,300}".prop_map(Entry::Plan),
         1 => file,
+        1 => any::<u64>().prop_map(|lost| Entry::Gap { lost }),
     ]
 }
 
@@ -130,6 +141,7 @@ fn written(entries: &[Entry]) -> Vec<u8> {
         match entry {
             Entry::Plan(text) => ledger.plan(text).unwrap(),
             Entry::File { key, text } => ledger.file(key, text).unwrap(),
+            Entry::Gap { lost } => ledger.gap(*lost).unwrap(),
             Entry::Event(event) => ledger.write(event).unwrap(),
         }
     }

@@ -89,6 +89,14 @@ impl<W: Write> Writer<W> {
         self.out.write_all(text.as_bytes())
     }
 
+    /// Writes that so many events are not in it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn gap(&mut self, lost: u64) -> io::Result<()> {
+        self.put(Record::new(code::GAP).number(lost))
+    }
+
     /// Writes an event.
     ///
     /// # Errors
@@ -116,6 +124,15 @@ impl<W: Write> Writer<W> {
             Event::Introduced { class, flow, hosts: Hosts { source, destination } } => {
                 let numbers = [class.0, flow.0, source.0, destination.0];
                 Record::new(code::INTRODUCED).numbers(numbers.map(u64::from))
+            }
+            Event::Resumed { time, arrived, free_at, queued } => {
+                let record = Record::new(code::RESUMED).number(self.since(time.0)).number(arrived);
+                let free_at = free_at.map(|at| code::zigzag(time.0, at.0));
+                record.numbers(free_at).number(queued)
+            }
+            Event::Queued { number, packet } => {
+                let record = Record::new(code::QUEUED).number(self.after(number));
+                packet_of(record, &packet, self.time, Flags::new(&packet))
             }
             Event::Kept { number, class, flow } => {
                 let number = self.after(number);

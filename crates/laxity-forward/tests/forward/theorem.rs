@@ -195,6 +195,8 @@ fn allowances_are_what_was_late(events: &[Event]) {
             | Event::Rate { .. }
             | Event::Reloaded { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -69,6 +69,8 @@ impl RateRecord {
             | Event::Idle { .. }
             | Event::Reloaded { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

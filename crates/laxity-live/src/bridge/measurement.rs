@@ -136,7 +136,9 @@ impl WayMeasurement {
             Event::Idle { .. }
             | Event::Rate { .. }
             | Event::Reloaded { .. }
-            | Event::Introduced { .. } => {}
+            | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. } => {}
         }
     }
 

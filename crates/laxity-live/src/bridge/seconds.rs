@@ -63,6 +63,8 @@ impl Seconds {
             | Event::Lost(_)
             | Event::Rate { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

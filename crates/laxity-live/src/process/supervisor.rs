@@ -50,6 +50,9 @@ pub(crate) trait Task {
         keeper: &mut dyn Keeper,
     ) -> Result<(), String>;
 
+    /// Has ledgers go on after a gap.
+    fn mend(&mut self, _: &Workers<Self::Plan>, _: &mut dyn Keeper) {}
+
     /// The plan that is followed next is the present one with other classes: what is measured of
     /// those that stay goes on.
     fn keep_books(&mut self) {}
@@ -131,6 +134,7 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     fn look(&mut self) -> Result<(), WorkerError> {
         let Supervisor { workers, task, links, keeper, .. } = self;
         task.read(*keeper);
+        task.mend(workers, *keeper);
         let reattach = |at: Port, to| workers.reattach(at, &to);
         links.follow(reattach, &mut |what| keeper.say(what))
     }
