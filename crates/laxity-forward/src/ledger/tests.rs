@@ -223,16 +223,34 @@ fn a_ledger_of_each_version() {
     let refused = Reader::new(&first[..]).map(|_| ()).unwrap_err();
     assert!(matches!(refused, LedgerError::OtherVersion(1)), "{refused}");
     let second = include_bytes!("../../tests/ledgers/2");
-    let entries: Vec<Entry> =
-        Reader::new(&second[..]).unwrap().collect::<Result<_, _>>().expect("whole");
-    let count = |is: fn(&Event) -> bool| {
-        entries.iter().filter(|entry| matches!(entry, Entry::Event(event) if is(event))).count()
+    let third = include_bytes!("../../tests/ledgers/3");
+    let read = |bytes: &[u8]| -> Vec<Entry> {
+        Reader::new(bytes).unwrap().collect::<Result<_, _>>().expect("whole")
     };
-    let [arrived, sent, dropped] = [
-        count(|event| matches!(event, Event::Arrived(_))),
-        count(|event| matches!(event, Event::Sent(_))),
-        count(|event| matches!(event, Event::Dropped(_))),
-    ];
-    assert!(matches!(&entries[0], Entry::Plan(text) if text.contains("class.call")));
-    assert!(sent > 0 && arrived == sent + dropped, "{arrived} {sent} {dropped}");
+    let [second, third] = [read(second), read(third)];
+    for entries in [&second, &third] {
+        let [arrived, sent, dropped] = [
+            count(entries, |event| matches!(event, Event::Arrived(_))),
+            count(entries, |event| matches!(event, Event::Sent(_))),
+            count(entries, |event| matches!(event, Event::Dropped(_))),
+        ];
+        assert!(matches!(&entries[0], Entry::Plan(text) if text.contains("class.call")));
+        assert!(sent > 0 && arrived == sent + dropped, "{arrived} {sent} {dropped}");
+    }
+    let waits = |event: &Event| match event {
+        Event::Arrived(arrived) => arrived.arrived < arrived.time,
+        Event::Sent(sent) => sent.unseen() == Nanos(7_000) && sent.held == Nanos(12_345),
+        _ => false,
+    };
+    assert_eq!(count(&second, waits), 0, "version 2 knows nothing of that");
+    assert!(count(&third, waits) > 10);
+    let [.., gap, Entry::Event(Event::Resumed { arrived: 40, queued: 0, .. })] = &third[..] else {
+        panic!("it goes on after a gap: {:?}", third.last());
+    };
+    assert_eq!(*gap, Entry::Gap { lost: 5 });
+}
+
+/// How many events of a ledger are such ones.
+fn count(entries: &[Entry], is_one: fn(&Event) -> bool) -> usize {
+    entries.iter().filter(|entry| matches!(entry, Entry::Event(event) if is_one(event))).count()
 }

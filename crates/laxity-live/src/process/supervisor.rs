@@ -106,9 +106,8 @@ impl<'k, T: Task> Supervisor<'k, T> {
         begun: &str,
         duration: Option<Nanos>,
     ) -> Result<Status, LiveError> {
-        if let Some(cost) = self.workers.cost_of_no_priority() {
-            self.keeper.say(&cost);
-        }
+        let costs = [self.workers.cost_of_no_priority(), self.workers.cost_of_no_lock()];
+        costs.iter().flatten().for_each(|cost| self.keeper.say(cost));
         super::close()?;
         self.keeper.say(begun);
         self.keeper.begun();
@@ -119,6 +118,7 @@ impl<'k, T: Task> Supervisor<'k, T> {
         task.read(keeper);
         let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));
         let status = Status { orders, promised: promised(board.as_ref()), ..status };
+        left(&status).into_iter().for_each(|left| keeper.say(&left));
         task.end(&counts, keeper);
         Ok(status)
     }
@@ -187,6 +187,22 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
         all
     }
 }
+
+/// What was not sent when the time for that was over, in a sentence. `None` if all was.
+fn left(status: &Status) -> Option<String> {
+    let classes = status.ways.iter().flat_map(|way| &way.classes);
+    let queued = classes.filter_map(|class| Some((&class.name, class.queued?)));
+    let left: Vec<_> = queued.filter(|(_, count)| *count > 0).collect();
+    let count: u64 = left.iter().map(|(_, count)| count).sum();
+    let named = |(name, count): &(&String, u64)| format!("{name} {count}");
+    let classes = left.iter().take(NAMED).map(named).collect::<Vec<_>>().join(", ");
+    let others = if left.len() > NAMED { ", and others" } else { "" };
+    (count > 0)
+        .then(|| format!("at the end {count} packets were left that waited: {classes}{others}"))
+}
+
+/// As many classes are named in a sentence.
+const NAMED: usize = 8;
 
 fn promised(board: Option<&PromisedBoard>) -> Option<PromisedStatus> {
     Some(board?.lock().unwrap_or_else(PoisonError::into_inner).clone())
