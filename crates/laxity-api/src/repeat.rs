@@ -285,6 +285,10 @@ struct Steps<'a, R> {
     read_next: Option<Event>,
 }
 
+/// Flows that are introduced and packets that are queued, with their numbers, where a scheduler
+/// begins anew.
+type Resumption = (Vec<Introduction>, Vec<(u64, Packet)>);
+
 impl<'a, R: Read> Steps<'a, R> {
     fn new(entries: Reader<R>, fates: &'a RefCell<Fates>) -> Self {
         let (plans, time, is_in_gap, read_next) = (0, Nanos::ZERO, false, None);
@@ -328,7 +332,7 @@ impl<'a, R: Read> Steps<'a, R> {
 
     /// What is queued where a scheduler begins anew, behind the flows that are introduced. `None`
     /// where some of it is not there.
-    fn queued(&mut self, count: u64) -> Option<(Vec<Introduction>, Vec<(u64, Packet)>)> {
+    fn queued(&mut self, count: u64) -> Option<Resumption> {
         let (mut introduced, mut queued) = (Vec::new(), Vec::new());
         while (queued.len() as u64) < count {
             match self.event()? {
@@ -357,8 +361,8 @@ impl<'a, R: Read> Steps<'a, R> {
         fates.compare();
     }
 
-    /// What is queued at a reload follows it, behind the flows that are introduced. `None` where some
-    /// of it is not there.
+    /// What is queued at a reload follows it, behind the flows that are introduced. `None` where
+    /// some of it is not there.
     fn kept(&mut self, count: u64) -> Option<(Vec<Introduction>, Vec<QueuedPacket>)> {
         let (mut introduced, mut kept) = (Vec::new(), Vec::new());
         while (kept.len() as u64) < count {

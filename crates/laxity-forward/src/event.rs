@@ -137,12 +137,12 @@ pub struct SentPacket {
     pub lateness: Nanos,
     /// When its last bit leaves what is behind, at the link's rate.
     pub departure: Nanos,
-    /// How much of its delay, from when on it counts until it was handed over, is due to what was late
-    /// since the link was last idle, this packet included. That is what was lost and how far what is
-    /// behind is in arrears, and under static priority what goes first for it.
+    /// How much of its delay, from when on it counts until it was handed over, is due to what was
+    /// late since the link was last idle, this packet included. That is what was lost and how far
+    /// what is behind is in arrears, and under static priority what goes first for it.
     pub allowance: Nanos,
-    /// How much longer than `start` it took until the interface sent it, as far as its caller knows:
-    /// the forwarder itself says zero.
+    /// How much longer than `start` it took until the interface sent it, as far as its caller
+    /// knows: the forwarder itself says zero.
     pub held: Nanos,
     /// Whether it goes on a wire that is emulated. Then it is lost there next, or delivered later.
     pub is_under_way: bool,
@@ -255,9 +255,9 @@ impl SentPacket {
         self.lateness.saturating_add(self.unseen())
     }
 
-    /// How much of its delay is due to what was late: its delay is at most its bound and this. It is
-    /// how long it was [unseen](Self::unseen), its [allowance](Self::allowance), and how long it was
-    /// [held](Self::held).
+    /// How much of its delay is due to what was late: its delay is at most its bound and this. It
+    /// is how long it was [unseen](Self::unseen), its [allowance](Self::allowance), and how long it
+    /// was [held](Self::held).
     pub fn late(&self) -> Nanos {
         self.unseen().saturating_add(self.allowance).saturating_add(self.held)
     }

@@ -7,7 +7,8 @@
 //! about 30 bytes. The caller's handles are not written.
 //!
 //! Where events came too fast to be written, there is a gap: a record says how many are not there,
-//! and the next one is that a scheduler [began anew](Event::Resumed). Each stretch stands by itself.
+//! and the next one is that a scheduler [began anew](Event::Resumed). Each stretch stands by
+//! itself.
 //!
 //! Version 2 has neither when a packet arrived before it counted, nor how long it was held: it is
 //! read as if both were nothing.

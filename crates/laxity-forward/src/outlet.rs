@@ -123,8 +123,8 @@ impl Outlet {
         self.pacer.free_at().max(self.line.free_at())
     }
 
-    /// A packet arrived while nothing was queued: if nothing was on its way either, whatever was late
-    /// is over.
+    /// A packet arrived while nothing was queued: if nothing was on its way either, whatever was
+    /// late is over.
     pub(crate) fn arrives_alone(&mut self, arrived: Nanos) {
         self.ready = None;
         if self.free_at() <= arrived {
@@ -132,8 +132,8 @@ impl Outlet {
         }
     }
 
-    /// A packet is known `now` that had arrived before. Whatever the link sent meanwhile, everything
-    /// may come later by that time, as if it had sent nothing.
+    /// A packet is known `now` that had arrived before. Whatever the link sent meanwhile,
+    /// everything may come later by that time, as if it had sent nothing.
     pub(crate) fn learns(&mut self, arrived: Nanos, now: Nanos) {
         let from = arrived.max(self.known);
         if now > from {
@@ -199,8 +199,8 @@ impl Outlet {
     }
 
     /// Another scheduler has what is queued. The `oldest` of it arrived, and counts, since then: to
-    /// that scheduler the link has been late ever since it arrived, or at least until it has sent what
-    /// is on its way.
+    /// that scheduler the link has been late ever since it arrived, or at least until it has sent
+    /// what is on its way.
     pub(crate) fn changes_hands(
         &mut self,
         now: Nanos,

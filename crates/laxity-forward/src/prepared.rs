@@ -56,9 +56,9 @@ pub struct PreparedPlan {
 }
 
 impl PreparedPlan {
-    /// The plan is one that is followed already, whose scheduler is to begin anew with what is queued.
-    /// Nothing else is remembered, so that what follows can be repeated without what was before. That
-    /// is refused where a wire is emulated.
+    /// The plan is one that is followed already, whose scheduler is to begin anew with what is
+    /// queued. Nothing else is remembered, so that what follows can be repeated without what was
+    /// before. That is refused where a wire is emulated.
     pub fn anew(self) -> Self {
         PreparedPlan { is_anew: true, ..self }
     }

@@ -142,8 +142,8 @@ pub trait Backend {
     fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize>;
 
     /// At most this many bytes of frames, as the kernel counts their memory, are to wait in an
-    /// interface's own queue, where nothing orders them. Without it, or where that cannot be limited,
-    /// they are as many as the system allows.
+    /// interface's own queue, where nothing orders them. Without it, or where that cannot be
+    /// limited, they are as many as the system allows.
     ///
     /// # Errors
     /// If the system refuses.
@@ -151,8 +151,8 @@ pub trait Backend {
         Ok(())
     }
 
-    /// How long an interface is expected to hold a frame that it has just taken, by what it held those
-    /// before that were looked at. Zero where nothing is known of that.
+    /// How long an interface is expected to hold a frame that it has just taken. It held the last
+    /// one that was looked at for that time. Zero where nothing is known of that.
     fn holding(&self, _: impl Into<Port>) -> Nanos {
         Nanos::ZERO
     }

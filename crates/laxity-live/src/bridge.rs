@@ -133,8 +133,8 @@ impl<B: Backend> Bridge<B> {
         Ok(Some(found))
     }
 
-    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time, which is that of
-    /// [`time`](Self::time).
+    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time, which is that
+    /// of [`time`](Self::time).
     ///
     /// # Errors
     /// What the backend cannot go on after.
@@ -200,7 +200,7 @@ impl<B: Backend> Bridge<B> {
         Ok(soonest)
     }
 
-    /// Of what arrived at a side, the interface where it leaves has taken all but so many frames.
+    /// Notes how many frames of what arrived at a side wait for the interface where they leave.
     fn note_flush(&mut self, at: Side, waiting: usize, now: Nanos, observer: &mut impl Observer) {
         let (out, is_idle) = (at.other(), self.is_idle(at));
         self.pressures[out.index()].note(waiting, now, is_idle);

@@ -230,7 +230,8 @@ impl<P: Send + 'static> Worker<P> {
         Some(format!("{error}. {}", self.without_priority))
     }
 
-    /// Why the process's memory does not stay, although it was to, and what that costs, in sentences.
+    /// Why the process's memory does not stay, although it was to, and what that costs, in
+    /// sentences.
     pub fn cost_of_no_lock(&self) -> Option<String> {
         let error = self.not_locked.as_ref()?;
         Some(format!("{error}. {WITHOUT_LOCK}"))

@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Writes that so many events are not in it.
+    /// Writes that this many events are not in it.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -195,8 +195,8 @@ fn a_ledger_that_tells_something_else_is_found_out() {
     assert!(found > 40, "{found}");
 }
 
-/// What is before a gap and what is behind it is repeated, wherever it begins; a packet that is told
-/// to have been sent a nanosecond later behind it is found.
+/// What is before a gap and what is behind it is repeated, wherever it begins; a packet that is
+/// told to have been sent a nanosecond later behind it is found.
 #[test]
 fn a_ledger_goes_on_after_a_gap() {
     let (mut gaps, mut queued, mut found) = (0, 0, 0);

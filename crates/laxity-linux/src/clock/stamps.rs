@@ -53,8 +53,8 @@ impl Stamps {
         now
     }
 
-    /// When a frame arrived that is stamped so by a clock, if it was taken in by `now`. A stamp that
-    /// cannot be, such as one of the future, counts as `now`.
+    /// When a frame arrived that is stamped so by a clock, if it was taken in by `now`. A stamp
+    /// that cannot be, such as one of the future, counts as `now`.
     pub fn time_of(&self, stamp: Nanos, clock: Clock, now: Nanos) -> Nanos {
         match clock {
             Clock::Monotonic => self.time.time_of(stamp).min(now),

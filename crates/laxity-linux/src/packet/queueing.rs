@@ -127,8 +127,8 @@ impl Queueing {
         self.longest
     }
 
-    /// How long a frame is expected to wait that is handed over now: as long as the last one that was
-    /// looked at and has left, less the time since then, in which the queue may have gone.
+    /// How long a frame is expected to wait that is handed over now: as long as the last one that
+    /// was looked at and has left, less the time since then, in which the queue may have gone.
     pub fn expected(&self) -> Nanos {
         let [waited, left] = self.last;
         if waited < SHORT {

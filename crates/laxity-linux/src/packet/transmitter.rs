@@ -64,8 +64,8 @@ impl Transmitter {
         socket::bind(self.cut.as_fd(), index, 0)
     }
 
-    /// At most this many bytes of frames, as the kernel counts their memory, wait in the interface's
-    /// own queue.
+    /// At most this many bytes of frames, as the kernel counts their memory, wait in the
+    /// interface's own queue.
     pub(crate) fn limit_queue(&self, bytes: u32) -> io::Result<()> {
         socket::limit_send_buffer(self.whole.as_fd(), bytes)?;
         socket::limit_send_buffer(self.cut.as_fd(), bytes)

@@ -87,8 +87,8 @@ impl Queue {
         while count < room
             && let Some(place) = pool.take(at)
         {
-            // SAFETY: the place is longer than what is kept free before a frame, aligned to a page or
-            // half of one, and the backend's alone until the kernel knows of it.
+            // SAFETY: the place is longer than what is kept free before a frame, aligned to a page
+            // or half of one, and the backend's alone until the kernel knows of it.
             unsafe { pool.room_at(place).add(HEADROOM - STAMP).cast::<u64>().write(0) };
             self.fill.put(from.wrapping_add(count), u64::from(place.0) * self.stride);
             count += 1;

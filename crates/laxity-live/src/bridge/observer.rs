@@ -9,8 +9,8 @@ pub trait Observer {
     /// Something happened. A frame that is sent or dropped is still in the pool.
     fn observe(&mut self, at: Side, event: &Event, pool: &Pool);
 
-    /// All that was sent so far of what arrived at a side was handed over by `time`, to an interface
-    /// that is expected to hold it for a while.
+    /// All that was sent so far of what arrived at a side was handed over by `time`, to an
+    /// interface that is expected to hold it for a while.
     fn handed_over(&mut self, at: Side, time: Nanos, holding: Nanos);
 }
 

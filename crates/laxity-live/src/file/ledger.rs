@@ -62,8 +62,8 @@ impl Ledger {
         self.writer.write(event).unwrap_or_else(in_memory);
     }
 
-    /// So many things happened that were not heard: what follows does not follow from what is written
-    /// until a scheduler begins anew.
+    /// Leaves out what happened and was not heard, `lost` events, and all that follows until a
+    /// scheduler begins anew.
     pub(crate) fn gap(&mut self, lost: u64, keeper: &mut dyn Keeper) {
         if !self.spool.is_open() {
             return;

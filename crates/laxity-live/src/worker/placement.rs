@@ -52,8 +52,8 @@ pub(super) struct Placement {
 }
 
 /// Gives the calling thread its core and priority, and confines it to a sandbox, since it reads
-/// what strangers send. Sends `begun` what the thread lacks, or why it cannot begin; then there is no
-/// placement.
+/// what strangers send. Sends `begun` what the thread lacks, or why it cannot begin; then there is
+/// no placement.
 pub(super) fn place(options: Options, begun: &Sender<Result<Lacks, Error>>) -> Option<Placement> {
     let (placement, result) = match try_place(options) {
         Ok((placement, lacks)) => (Some(placement), Ok(lacks)),

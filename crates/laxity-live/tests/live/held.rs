@@ -15,7 +15,8 @@ use crate::traffic::{scheduled, start};
 
 const COUNT: usize = 400;
 
-/// Sends full datagrams at half of the plan's rate, each with its time, and tells how long each took.
+/// Sends full datagrams at half of the plan's rate, each with its time, and tells how long each
+/// took.
 fn times(hosts: &Hosts) -> Vec<Duration> {
     let address = SocketAddr::new(B, 6000);
     let receiver = hosts.b.run(|| UdpSocket::bind(address).expect("a socket")).expect("entered");
