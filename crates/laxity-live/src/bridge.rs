@@ -8,7 +8,7 @@ mod observer;
 mod period;
 mod pressure;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod seconds;
 mod talkers;
 pub(crate) mod task;

@@ -9,7 +9,7 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
 /// A link of 10 Mbit/s with two classes, `call` and `rest`.
-pub(super) fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     let text = "version = 1
         link = { rate = '10mbit' }
         scheduler.kind = 'fifo'

@@ -188,8 +188,12 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     }
 }
 
-/// What was not sent when the time for that was over, in a sentence. `None` if all was.
+/// What was not sent when the time for that was over, in a sentence. `None` if all was, or if books
+/// are short of events, so that nobody knows.
 fn left(status: &Status) -> Option<String> {
+    if status.events_lost != Some(0) {
+        return None;
+    }
     let classes = status.ways.iter().flat_map(|way| &way.classes);
     let queued = classes.filter_map(|class| Some((&class.name, class.queued?)));
     let left: Vec<_> = queued.filter(|(_, count)| *count > 0).collect();
@@ -228,5 +232,33 @@ fn status<T: Task>(
         network,
         orders: BTreeMap::new(),
         promised: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use laxity::port::Promise;
+
+    use super::*;
+    use crate::bridge::WayMeasurement;
+    use crate::bridge::samples::plan;
+
+    #[test]
+    fn what_is_left_is_said_by_class_where_books_are_whole() {
+        let measured = WayMeasurement::new([Promise::default(); 2]);
+        let mut way = WayStatus::new("out", &plan(), &measured);
+        let status = |way: &WayStatus, lost| Status {
+            events_lost: Some(lost),
+            ways: vec![way.clone()],
+            ..Status::default()
+        };
+        assert_eq!(left(&status(&way, 0)), None);
+        way.classes[1].queued = Some(7);
+        let said = left(&status(&way, 0)).expect("some are left");
+        assert_eq!(said, "at the end 7 packets were left that waited: rest 7");
+        way.classes[0].queued = Some(1);
+        let said = left(&status(&way, 0)).expect("some are left");
+        assert!(said.contains("8 packets") && said.contains("call 1, rest 7"), "{said}");
+        assert_eq!(left(&status(&way, 3)), None);
     }
 }
