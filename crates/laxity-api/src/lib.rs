@@ -105,7 +105,9 @@ pub use linux::{
 };
 #[cfg(feature = "pages")]
 pub use pages::{Delays, curves};
-pub use repeat::{Difference, RepeatError, Repetition, WireRepetition, repeat, repeat_traced};
+pub use repeat::{
+    Difference, LedgerGap, RepeatError, Repetition, WireRepetition, repeat, repeat_traced,
+};
 pub use result::{Comparison, RunResult};
 pub use run::{choices, run, run_compared};
 pub use seeds::over_seeds;

@@ -36,6 +36,20 @@ pub struct Repetition {
     pub difference: Option<Difference>,
     /// Whether the ledger ends within a record, as when its writer was killed.
     pub cut_short: bool,
+    /// Where events are not in the ledger. What is between is repeated by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<LedgerGap>,
+}
+
+/// Events that are not in a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LedgerGap {
+    /// How many they are.
+    pub events: u64,
+    /// The last time before, in ns.
+    pub from_ns: u64,
+    /// The first time after, in ns; `None` if the ledger ends with the gap.
+    pub until_ns: Option<u64>,
 }
 
 /// What became of packets on a wire that was emulated.
@@ -98,7 +112,7 @@ impl LedgerLink {
                     link.text = text;
                     files.clear();
                 }
-                Ok(Entry::Event(_)) => {}
+                Ok(Entry::Gap { .. } | Entry::Event(_)) => {}
                 Err(LedgerError::CutShort { .. }) => break,
                 Err(error) => return Err(error.into()),
             }
@@ -154,7 +168,7 @@ pub(crate) fn repeat_on<S: Scheduler>(
     observer: &mut dyn Observer,
 ) -> Result<Repetition, RepeatError> {
     let fates = RefCell::new(Fates::default());
-    let mut steps = Steps { entries: Reader::new(ledger)?, fates: &fates, error: None };
+    let mut steps = Steps::new(Reader::new(ledger)?, &fates);
     let Header { seed, backlog, catch_up } = link.header;
     let live = Live { plans: &link.plans, seed, backlog, catch_up };
     let mut observers = (FateObserver(&fates), observer);
@@ -261,20 +275,78 @@ struct Steps<'a, R> {
     entries: Reader<R>,
     fates: &'a RefCell<Fates>,
     error: Option<LedgerError>,
+    /// Plans that were read.
+    plans: usize,
+    /// The time of the last event.
+    time: Nanos,
+    /// Whether events are not there, until one says from what others follow.
+    is_in_gap: bool,
+    /// An event that was read and comes next.
+    read_next: Option<Event>,
 }
 
-impl<R: Read> Steps<'_, R> {
+/// Flows that are introduced and packets that are queued, with their numbers, where a scheduler
+/// begins anew.
+type Resumption = (Vec<Introduction>, Vec<(u64, Packet)>);
+
+impl<'a, R: Read> Steps<'a, R> {
+    fn new(entries: Reader<R>, fates: &'a RefCell<Fates>) -> Self {
+        let (plans, time, is_in_gap, read_next) = (0, Nanos::ZERO, false, None);
+        Steps { entries, fates, error: None, plans, time, is_in_gap, read_next }
+    }
+
     fn event(&mut self) -> Option<Event> {
+        if let Some(event) = self.read_next.take() {
+            return Some(event);
+        }
         loop {
             match self.entries.next()? {
-                Ok(Entry::Event(event)) => return Some(event),
-                Ok(Entry::Plan(_) | Entry::File { .. }) => {}
+                Ok(Entry::Event(Event::Resumed { time, arrived, free_at, queued })) => {
+                    self.is_in_gap = false;
+                    if let Some(gap) = self.fates.borrow_mut().repeated.gaps.last_mut() {
+                        gap.until_ns.get_or_insert(time.0);
+                    }
+                    return Some(Event::Resumed { time, arrived, free_at, queued });
+                }
+                Ok(Entry::Event(event)) if !self.is_in_gap => return Some(event),
+                Ok(Entry::Gap { lost }) => self.miss(lost),
+                Ok(Entry::Plan(_)) => self.plans += 1,
+                Ok(Entry::Event(_) | Entry::File { .. }) => {}
                 Err(error) => {
                     self.error = Some(error);
                     return None;
                 }
             }
         }
+    }
+
+    /// Events are not there: what was said before of packets that were queued cannot be compared.
+    fn miss(&mut self, events: u64) {
+        let mut fates = self.fates.borrow_mut();
+        fates.ledger.clear();
+        fates.simulator.clear();
+        let (from_ns, until_ns) = (self.time.0, None);
+        fates.repeated.gaps.push(LedgerGap { events, from_ns, until_ns });
+        self.is_in_gap = true;
+    }
+
+    /// What is queued where a scheduler begins anew, behind the flows that are introduced. `None`
+    /// where some of it is not there.
+    fn queued(&mut self, count: u64) -> Option<Resumption> {
+        let (mut introduced, mut queued) = (Vec::new(), Vec::new());
+        while (queued.len() as u64) < count {
+            match self.event()? {
+                Event::Introduced { class, flow, hosts } => {
+                    introduced.push(Introduction { class, flow, hosts });
+                }
+                Event::Queued { number, packet } => queued.push((number, packet)),
+                other => {
+                    self.read_next = Some(other);
+                    return None;
+                }
+            }
+        }
+        Some((introduced, queued))
     }
 
     fn tells(&mut self, number: u64, packet: Packet, deadline: Option<Nanos>, fate: Fate) {
@@ -289,21 +361,28 @@ impl<R: Read> Steps<'_, R> {
         fates.compare();
     }
 
-    /// What is queued at a reload follows it, behind the flows that are introduced.
-    fn kept(&mut self, count: u64) -> (Vec<Introduction>, Vec<QueuedPacket>) {
+    /// What is queued at a reload follows it, behind the flows that are introduced. `None` where
+    /// some of it is not there.
+    fn kept(&mut self, count: u64) -> Option<(Vec<Introduction>, Vec<QueuedPacket>)> {
         let (mut introduced, mut kept) = (Vec::new(), Vec::new());
         while (kept.len() as u64) < count {
-            match self.event() {
-                Some(Event::Introduced { class, flow, hosts }) => {
+            match self.event()? {
+                Event::Introduced { class, flow, hosts } => {
                     introduced.push(Introduction { class, flow, hosts });
                 }
-                Some(Event::Kept { number, class, flow }) => {
+                Event::Kept { number, class, flow } => {
                     kept.push(QueuedPacket { number, class, flow });
                 }
-                _ => break,
+                other => {
+                    self.read_next = Some(other);
+                    if matches!(other, Event::Resumed { .. }) {
+                        return None;
+                    }
+                    break;
+                }
             }
         }
-        (introduced, kept)
+        Some((introduced, kept))
     }
 }
 
@@ -319,9 +398,11 @@ impl<R: Read> Iterator for Steps<'_, R> {
                 Event::Arrived(arrived) => {
                     self.fates.borrow_mut().repeated.arrived += 1;
                     let ArrivedPacket { time, class, flow, length, ecn, ack, .. } = arrived;
+                    self.time = time;
                     return Some(Step::Arrival(Arrival { time, class, flow, length, ecn, ack }));
                 }
                 Event::Sent(sent) => {
+                    self.time = sent.start;
                     let fate = Fate::Sent { start: sent.start, departure: sent.departure };
                     self.tells(sent.number, sent.packet, sent.deadline, fate);
                     return Some(Step::Choice { lateness: sent.lateness });
@@ -346,15 +427,21 @@ impl<R: Read> Iterator for Steps<'_, R> {
                 Event::Rate { time, rate } => return Some(Step::Rate { time, rate }),
                 Event::Reloaded { time, kept } => {
                     self.fates.borrow_mut().repeated.reloads += 1;
-                    let (introduced, kept) = self.kept(kept);
+                    let Some((introduced, kept)) = self.kept(kept) else { continue };
                     return Some(Step::Reload { time, introduced, kept });
+                }
+                Event::Resumed { time, arrived, free_at, queued } => {
+                    let Some((introduced, queued)) = self.queued(queued) else { continue };
+                    self.time = time;
+                    let plan = self.plans.saturating_sub(1);
+                    return Some(Step::Resume { time, plan, arrived, free_at, introduced, queued });
                 }
                 Event::Introduced { class, flow, hosts } => {
                     return Some(Step::Introduction(Introduction { class, flow, hosts }));
                 }
                 // What breaks its curve follows from the plan. One kept that is not announced is
                 // none of this link's.
-                Event::Nonconforming { .. } | Event::Kept { .. } => {}
+                Event::Nonconforming { .. } | Event::Kept { .. } | Event::Queued { .. } => {}
             }
         }
     }

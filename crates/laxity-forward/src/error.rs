@@ -35,6 +35,9 @@ pub enum Refusal {
          link, and start it with this plan"
     )]
     Threads,
+    /// The scheduler is to begin anew while packets are on a wire.
+    #[error("a wire is emulated, which does not begin anew")]
+    Wire,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
     OfNetworks(&'static str),

@@ -62,6 +62,26 @@ pub enum Event {
         /// Between which hosts it goes.
         hosts: Hosts,
     },
+    /// A scheduler of the same plan began anew, by [order](crate::PreparedPlan::anew): what follows
+    /// does so from here. What is queued stays so: as many [`Queued`](Event::Queued) follow, in the
+    /// order of their arrival, behind the flows that are introduced.
+    Resumed {
+        /// When.
+        time: Nanos,
+        /// How many packets have arrived before.
+        arrived: u64,
+        /// When the link is free as packets count, and when what is behind is.
+        free_at: [Nanos; 2],
+        /// How many packets are queued.
+        queued: u64,
+    },
+    /// A packet that is queued in a scheduler that began anew.
+    Queued {
+        /// Its number.
+        number: u64,
+        /// The packet, under the caller's handle.
+        packet: Packet,
+    },
     /// A packet that is queued has this class and flow under the new plan.
     Kept {
         /// Its number.
@@ -78,7 +98,10 @@ pub enum Event {
 pub struct ArrivedPacket {
     /// Its number.
     pub number: u64,
-    /// When.
+    /// When it arrived at the interface.
+    pub arrived: Nanos,
+    /// From when on it counts: since it arrived, or since the last call of the forwarder, if that
+    /// was later.
     pub time: Nanos,
     /// Its class.
     pub class: ClassId,
@@ -100,7 +123,10 @@ pub struct ArrivedPacket {
 pub struct SentPacket {
     /// Its number.
     pub number: u64,
-    /// The packet, under the caller's handle.
+    /// When it arrived at the interface.
+    pub arrived: Nanos,
+    /// The packet, under the caller's handle. Its arrival is [from when on it
+    /// counts](ArrivedPacket::time).
     pub packet: Packet,
     /// When it is due: what its class is promised, or the deadline that best effort was given.
     pub deadline: Option<Nanos>,
@@ -111,10 +137,13 @@ pub struct SentPacket {
     pub lateness: Nanos,
     /// When its last bit leaves what is behind, at the link's rate.
     pub departure: Nanos,
-    /// How much of its delay is due to what was late since the link was last idle, this packet
-    /// included: its delay is at most its bound and this. That is what was lost and how far what is
-    /// behind is in arrears, and under static priority what goes first for it.
+    /// How much of its delay, from when on it counts until it was handed over, is due to what was
+    /// late since the link was last idle, this packet included. That is what was lost and how far
+    /// what is behind is in arrears, and under static priority what goes first for it.
     pub allowance: Nanos,
+    /// How much longer than `start` it took until the interface sent it, as far as its caller
+    /// knows: the forwarder itself says zero.
+    pub held: Nanos,
     /// Whether it goes on a wire that is emulated. Then it is lost there next, or delivered later.
     pub is_under_way: bool,
     /// Whether its code point is [to be cleared](crate::ds::wash). A ledger does not keep it.
@@ -191,6 +220,8 @@ impl Event {
             | Event::Rate { .. }
             | Event::Reloaded { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => None,
         }
     }
@@ -204,13 +235,35 @@ impl DeliveredPacket {
 }
 
 impl SentPacket {
-    /// From its last bit in to its last bit out.
+    /// When its last bit has left: what is behind, and the interface if that held it.
+    pub fn end(&self) -> Nanos {
+        self.departure.saturating_add(self.held)
+    }
+
+    /// From its last bit in at one interface to its last bit out at the other.
     pub fn delay(&self) -> Nanos {
-        self.departure.saturating_sub(self.packet.arrival)
+        self.end().saturating_sub(self.arrived)
+    }
+
+    /// How long it had arrived before it counted.
+    pub fn unseen(&self) -> Nanos {
+        self.packet.arrival.saturating_sub(self.arrived)
+    }
+
+    /// How long after it could have been it was chosen, from its arrival on.
+    pub fn overdue(&self) -> Nanos {
+        self.lateness.saturating_add(self.unseen())
+    }
+
+    /// How much of its delay is due to what was late: its delay is at most its bound and this. It
+    /// is how long it was [unseen](Self::unseen), its [allowance](Self::allowance), and how long it
+    /// was [held](Self::held).
+    pub fn late(&self) -> Nanos {
+        self.unseen().saturating_add(self.allowance).saturating_add(self.held)
     }
 
     /// Whether it was sent within a bound that holds for a link that is never late.
     pub fn keeps(&self, bound: Nanos) -> bool {
-        self.delay() <= bound.saturating_add(self.allowance)
+        self.delay() <= bound.saturating_add(self.late())
     }
 }

@@ -65,6 +65,8 @@ pub struct Frame {
     pub ack: AckTag,
     /// Its length in bytes as the interface counts it: an Ethernet frame without checksum.
     pub length: u32,
+    /// When it arrived at the interface; `None` if that is when it is taken in.
+    pub arrived: Option<Nanos>,
     /// The caller's name for its buffer.
     pub handle: u64,
 }
@@ -86,7 +88,7 @@ pub struct Forwarder {
     pub(crate) under_way: UnderWay,
     pub(crate) now: Nanos,
     /// How many packets have arrived.
-    arrived: u64,
+    pub(crate) arrived: u64,
 }
 
 impl Forwarder {
@@ -116,7 +118,8 @@ impl Forwarder {
         self
     }
 
-    /// A frame has arrived: it is queued, or dropped at once.
+    /// A frame that has arrived is taken in: it is queued, or dropped at once. It counts from its
+    /// [arrival](Frame::arrived) on, which is over by `now`.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
         let found = self.followed.sort(&frame.headers, sink);
         self.take_in(now, frame, found, sink);
@@ -150,15 +153,25 @@ impl Forwarder {
     }
 
     fn take_in(&mut self, now: Nanos, frame: Frame, found: Classification, sink: Sink<'_>) {
-        let now = gate::advance(&mut self.now, now);
-        let Frame { headers, ecn, ack, length, handle } = frame;
+        let Frame { headers, ecn, ack, length, arrived, handle } = frame;
+        let arrived = arrived.unwrap_or(now).min(now).min(Nanos::LIMIT);
+        let now = gate::advance(&mut self.now, arrived);
         let length = self.followed.plan.link.accounted(length);
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
         let time = now;
-        let arrived = ArrivedPacket { number, time, class, flow, length, ecn, ack, headers };
-        sink(&Event::Arrived(arrived));
+        sink(&Event::Arrived(ArrivedPacket {
+            number,
+            arrived,
+            time,
+            class,
+            flow,
+            length,
+            ecn,
+            ack,
+            headers,
+        }));
         let demoted = false;
         let arrival = now;
         let mut packet = Packet { class, flow, length, demoted, ecn, ack, arrival, handle };
@@ -179,9 +192,10 @@ impl Forwarder {
             return self.followed.port.refuse(packet, reason, &mut tell);
         }
         if self.held.len() == 0 {
-            self.outlet.arrives_alone(now);
+            self.outlet.arrives_alone(arrived);
         }
-        let handle = self.held.insert(QueuedPacket { number, packet, headers });
+        self.outlet.learns(arrived, now);
+        let handle = self.held.insert(QueuedPacket { number, arrived, packet, headers });
         let mut drops = drops(&mut self.held, now, sink);
         self.followed.port.enqueue(now, Packet { handle, ..packet }, &mut drops);
         self.outlet.arrived(now, || self.followed.port.next_ready(now));
@@ -220,19 +234,21 @@ impl Forwarder {
         let Packet { arrival, length, .. } = dispatch.packet;
         let start = self.outlet.start(arrival, due, now, length);
         self.followed.port.sent(&dispatch.packet, start.departure);
-        let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
+        let QueuedPacket { number, arrived, packet: Packet { handle, .. }, .. } =
             self.held.remove(dispatch.packet.handle);
         let packet = Packet { handle, ..dispatch.packet };
         let terms = &self.followed.classes[packet.class.index()];
         let promised = terms.deadline.map(|delay| packet.arrival.saturating_add(delay));
         sink(&Event::Sent(SentPacket {
             number,
+            arrived,
             packet,
             deadline: promised.or(dispatch.deadline),
             start: now,
             lateness,
             departure: start.departure,
             allowance: terms.growth.delay_for(start.late),
+            held: Nanos::ZERO,
             is_under_way: self.followed.wire.is_some(),
             is_washed: terms.is_washed,
         }));

@@ -1,10 +1,17 @@
 //! A ledger of all events, which suffices to repeat a run to the last dispatch and drop.
 //!
-//! A file consists of the line `laxity ledger 2`, the settings that a repetition needs, and a
+//! A file consists of the line `laxity ledger 3`, the settings that a repetition needs, and a
 //! record for each [`Entry`]. The plan's text comes first, behind the files that the plan names. A
 //! record is a byte for its kind, followed by its numbers in LEB128: seven bits in a byte, the last
 //! byte below 128. Times are written as differences, and most differences are short. A packet takes
 //! about 30 bytes. The caller's handles are not written.
+//!
+//! Where events came too fast to be written, there is a gap: a record says how many are not there,
+//! and the next one is that a scheduler [began anew](Event::Resumed). Each stretch stands by
+//! itself.
+//!
+//! Version 2 has neither when a packet arrived before it counted, nor how long it was held: it is
+//! read as if both were nothing.
 
 mod code;
 mod reader;
@@ -20,7 +27,9 @@ pub use writer::Writer;
 use crate::{Event, Settings};
 
 /// The first line.
-const MAGIC: &[u8] = b"laxity ledger 2\n";
+const MAGIC: &[u8] = b"laxity ledger 3\n";
+/// The oldest version that is read, and the one that is written.
+const VERSIONS: std::ops::RangeInclusive<u8> = 2..=3;
 
 /// What of the settings decides what is sent and dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +62,11 @@ pub enum Entry {
         /// What it holds.
         text: String,
     },
+    /// What happened here is not in it, up to the next [`Resumed`](Event::Resumed).
+    Gap {
+        /// How many events that are.
+        lost: u64,
+    },
     /// Something happened.
     Event(Event),
 }
@@ -68,11 +82,11 @@ pub enum LedgerError {
     #[error("the ledger cannot be read: {0}")]
     Io(#[from] std::io::Error),
     /// It does not begin like one.
-    #[error("it is no ledger: one begins with `laxity ledger 2`")]
+    #[error("it is no ledger: one begins with `laxity ledger 3`")]
     NoLedger,
     /// It is one of another version.
     #[error(
-        "it is a ledger of version {0}, and version 2 is read here: replay it with the Laxity that wrote it"
+        "it is a ledger of version {0}, and versions 2 and 3 are read here: replay it with the Laxity that wrote it"
     )]
     OtherVersion(u8),
     /// It ends within a record, as when the writer was killed: what is before is right.

@@ -64,13 +64,19 @@
 //! of the queue behind after it has sent the packet:
 //!
 //! **Every packet whose class has a bound, and is not demoted, is delayed by at most that bound and
-//! its allowance**, as long as the classes that the bound rests on keep to their contracts.
-//! `police` enforces the contracts. A delay lasts from [`arrive`](Forwarder::arrive) to the last
-//! bit out of the queue behind. The allowance is at most the sum of all lateness since the link was
-//! idle, plus one nanosecond for each loss of time. Two disciplines add to it
-//! ([`growths`](laxity_plan::Plan::growths)). Static priority adds the time of packets that go
-//! first because of the lost time. Deficit round robin adds the difference between the bound, which
-//! may count on the traffic of others, and the bound that holds for any traffic.
+//! [what was late](SentPacket::late)**, which is its allowance where frames are taken in at once
+//! and handed over at once, as long as the classes that the bound rests on keep to their contracts.
+//! `police` enforces the contracts. A delay lasts from the [arrival](Frame::arrived) of a frame at
+//! the interface to the last bit out of the queue behind. Lateness counts from the arrival as well,
+//! however late the frame is [taken in](Forwarder::arrive). A frame that had arrived before the
+//! forwarder was last called, and is taken in later, counts from that call on. The time before is
+//! late for the frame itself, and counts as lost for all others: packets come up to that time
+//! closer together than they arrived, which is no worse than a link that was late. The allowance is
+//! at most the sum of all lateness since the link was idle, plus one nanosecond for each loss of
+//! time. Two disciplines add to it ([`growths`](laxity_plan::Plan::growths)). Static priority adds
+//! the time of packets that go first because of the lost time. Deficit round robin adds the
+//! difference between the bound, which may count on the traffic of others, and the bound that holds
+//! for any traffic.
 //!
 //! The reason: the pacer counts times as if no wake-up had been late, except that everything comes
 //! later by the lost time. The guarantees of a scheduler on a link that sends without pause hold

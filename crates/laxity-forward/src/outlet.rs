@@ -30,6 +30,8 @@ pub(crate) struct Outlet {
     ready: Option<Nanos>,
     /// How long the link could have sent and did not, since it was last idle.
     lost: Nanos,
+    /// Until then it counts as lost that packets had arrived and were not known.
+    known: Nanos,
     share: Option<RateShare>,
     patience: Nanos,
 }
@@ -58,6 +60,7 @@ impl Outlet {
             is_emulated,
             ready: None,
             lost: Nanos::ZERO,
+            known: Nanos::ZERO,
             share: None,
             patience: Nanos::ZERO,
         }
@@ -110,17 +113,32 @@ impl Outlet {
         None
     }
 
+    /// When the link is free as packets count, and when the line is.
+    pub(crate) fn ends(&self) -> [Nanos; 2] {
+        [self.pacer.free_at(), self.line.free_at()]
+    }
+
     /// When all that was sent has left.
     fn free_at(&self) -> Nanos {
         self.pacer.free_at().max(self.line.free_at())
     }
 
-    /// A packet arrives while nothing is queued: if nothing is on its way either, whatever was late
-    /// is over.
-    pub(crate) fn arrives_alone(&mut self, now: Nanos) {
+    /// A packet arrived while nothing was queued: if nothing was on its way either, whatever was
+    /// late is over.
+    pub(crate) fn arrives_alone(&mut self, arrived: Nanos) {
         self.ready = None;
-        if self.free_at() <= now {
+        if self.free_at() <= arrived {
             self.lost = Nanos::ZERO;
+        }
+    }
+
+    /// A packet is known `now` that had arrived before. Whatever the link sent meanwhile,
+    /// everything may come later by that time, as if it had sent nothing.
+    pub(crate) fn learns(&mut self, arrived: Nanos, now: Nanos) {
+        let from = arrived.max(self.known);
+        if now > from {
+            self.lost = self.lost.saturating_add(now - from + ROUNDING);
+            self.known = now;
         }
     }
 
@@ -180,17 +198,20 @@ impl Outlet {
         self.line.set_rate(rate);
     }
 
-    /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the
-    /// link has been late ever since, or at least until it has sent what is on its way.
+    /// Another scheduler has what is queued. The `oldest` of it arrived, and counts, since then: to
+    /// that scheduler the link has been late ever since it arrived, or at least until it has sent
+    /// what is on its way.
     pub(crate) fn changes_hands(
         &mut self,
         now: Nanos,
         next_ready: Option<Nanos>,
-        oldest: Option<Nanos>,
+        oldest: Option<[Nanos; 2]>,
     ) {
         self.ready = None;
-        self.goes_on(now, next_ready, oldest);
-        let (begin, end) = (oldest.unwrap_or(now), self.pacer.free_at());
+        let [arrived, counted] = oldest.unwrap_or([now; 2]);
+        self.goes_on(now, next_ready, oldest.map(|_| counted));
+        let (begin, end) = (arrived, self.pacer.free_at().max(counted));
         self.lost = if end > begin { end - begin + ROUNDING } else { Nanos::ZERO };
+        self.known = Nanos::ZERO;
     }
 }

@@ -51,9 +51,18 @@ pub struct PreparedPlan {
     pub(crate) wire: Option<EmulatedWire>,
     /// The classes that have packets of their own, by name.
     pub(crate) leaves: HashMap<String, ClassId>,
+    /// Whether it is the plan that is followed already.
+    pub(crate) is_anew: bool,
 }
 
 impl PreparedPlan {
+    /// The plan is one that is followed already, whose scheduler is to begin anew with what is
+    /// queued. Nothing else is remembered, so that what follows can be repeated without what was
+    /// before. That is refused where a wire is emulated.
+    pub fn anew(self) -> Self {
+        PreparedPlan { is_anew: true, ..self }
+    }
+
     /// Builds what a plan takes, with nothing queued and books that are empty.
     ///
     /// # Errors
@@ -70,6 +79,7 @@ impl PreparedPlan {
         }
         let books = Books::of_counts(plan.classes.len());
         Ok(PreparedPlan {
+            is_anew: false,
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
             filters_acks: plan.filters_acks(),

@@ -1,6 +1,7 @@
 //! What the forwarder keeps of every packet that is queued.
 
 use laxity::packet::Packet;
+use laxity::units::Nanos;
 use laxity_plan::matching::Headers;
 use slab::Slab;
 
@@ -18,6 +19,8 @@ pub(crate) struct PacketList<Q = QueuedPacket> {
 pub(crate) struct QueuedPacket {
     /// Its number among all that arrived.
     pub number: u64,
+    /// When it arrived at the interface.
+    pub arrived: Nanos,
     /// With the caller's handle.
     pub packet: Packet,
     pub headers: Headers,

@@ -47,21 +47,35 @@ impl Forwarder {
         if self.followed.plan.link.threads != next.plan.link.threads {
             return Err(Refusal::Threads);
         }
+        if next.is_anew && (self.followed.wire.is_some() || self.under_way.next_due().is_some()) {
+            return Err(Refusal::Wire);
+        }
         let mut introduced = Vec::new();
         let kept = self.classes_under(next, &mut |event| introduced.push(*event))?;
-        let memories = self.memories(&kept);
+        let is_anew = mem::take(&mut next.is_anew);
+        let memories = if is_anew { Vec::new() } else { self.memories(&kept) };
         mem::swap(&mut self.followed, next);
         if let (Some(wire), Some(before)) = (&mut self.followed.wire, &next.wire) {
             wire.follow(before);
         }
         self.under_way.make_room(self.followed.wire.as_ref());
-        sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
+        let queued = kept.len() as u64;
+        sink(&if is_anew {
+            let free_at = self.outlet.ends();
+            Event::Resumed { time: now, arrived: self.arrived, free_at, queued }
+        } else {
+            Event::Reloaded { time: now, kept: queued }
+        });
         introduced.iter().for_each(&mut *sink);
         let Forwarder { followed: PreparedPlan { plan, policer, port, .. }, outlet, held, .. } =
             self;
         for (handle, number, mut packet) in kept {
             let Packet { class, flow, .. } = packet;
-            sink(&Event::Kept { number, class, flow });
+            sink(&if is_anew {
+                Event::Queued { number, packet }
+            } else {
+                Event::Kept { number, class, flow }
+            });
             policer.keep(&mut packet);
             held.change(handle, packet);
             let packet = Packet { handle, ..packet };
@@ -70,7 +84,7 @@ impl Forwarder {
         for (class, flow, memory) in memories {
             port.recall(class, flow, memory);
         }
-        let oldest = held.oldest().map(|queued| queued.packet.arrival);
+        let oldest = held.oldest().map(|queued| [queued.arrived, queued.packet.arrival]);
         outlet.change_to(plan.link.transmitter(), plan.link.wire.is_some(), patience(plan));
         outlet.changes_hands(now, port.next_ready(now), oldest);
         Ok(())
@@ -115,7 +129,8 @@ impl Forwarder {
             let plan = &next.plan;
             let class = &plan.classes[packet.class.index()];
             let limit = plan.max_packet(class).min(plan.link.max_packet).0;
-            if u64::from(packet.length) > limit {
+            // What is there already under the same plan stays.
+            if !next.is_anew && u64::from(packet.length) > limit {
                 let class = class.name.clone();
                 return Err(Refusal::Queued { length: packet.length, limit, class });
             }

@@ -1,9 +1,13 @@
 //! Time: what it is, and sleeping until it is later.
 
+mod stamps;
+
 use std::hint;
 use std::io;
 
 use laxity::units::Nanos;
+
+pub use self::stamps::Stamps;
 
 /// A clock of the system. Reading one takes some 50 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +84,12 @@ impl Stopwatch {
 
     /// The time since it was started.
     pub fn elapsed(self) -> Nanos {
-        Clock::Monotonic.now().saturating_sub(self.started)
+        self.time_of(Clock::Monotonic.now())
+    }
+
+    /// What it shows at a time of [`Clock::Monotonic`].
+    fn time_of(self, time: Nanos) -> Nanos {
+        time.saturating_sub(self.started)
     }
 }
 

@@ -141,6 +141,22 @@ pub trait Backend {
     /// refuses, are counted and gone.
     fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize>;
 
+    /// At most this many bytes of frames, as the kernel counts their memory, are to wait in an
+    /// interface's own queue, where nothing orders them. Without it, or where that cannot be
+    /// limited, they are as many as the system allows.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn limit_queue(&mut self, _: impl Into<Port>, _bytes: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// How long an interface is expected to hold a frame that it has just taken. It held the last
+    /// one that was looked at for that time. Zero where nothing is known of that.
+    fn holding(&self, _: impl Into<Port>) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// Gives back a frame that is not to be sent.
     ///
     /// # Panics

@@ -281,6 +281,14 @@ impl Backend for HostLink {
         Ok(0)
     }
 
+    fn limit_queue(&mut self, at: impl Into<Port>, bytes: u32) -> io::Result<()> {
+        if at.into() == Side::B.into() { self.transmitter.limit_queue(bytes) } else { Ok(()) }
+    }
+
+    fn holding(&self, at: impl Into<Port>) -> Nanos {
+        if at.into() == Side::B.into() { self.transmitter.holding() } else { Nanos::ZERO }
+    }
+
     /// # Errors
     /// If the interface is gone, or has filters that are in the way.
     fn take_hold(&mut self) -> Result<(), Error> {

@@ -29,11 +29,13 @@ pub use tap::{Tap, TappedFrame, Way};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use laxity::units::Nanos;
+
 use crate::error::{Doing, Error};
 use crate::frames::{Backend, Handle, Pool, Port, Statistics};
 use crate::interface::Interface;
 use crate::namespace::Namespace;
-pub(crate) use socket::PLACE;
+pub(crate) use socket::{PLACE, limit_send_buffer};
 pub(crate) use transmitter::Transmitter;
 
 /// Frames through `recvmmsg` and `sendmmsg`.
@@ -169,6 +171,14 @@ impl<R: Receive> Backend for Packets<R> {
 
     fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize> {
         self.ends[at.into().index()].transmitter.flush(&mut self.pool)
+    }
+
+    fn limit_queue(&mut self, at: impl Into<Port>, bytes: u32) -> io::Result<()> {
+        self.ends[at.into().index()].transmitter.limit_queue(bytes)
+    }
+
+    fn holding(&self, at: impl Into<Port>) -> Nanos {
+        self.ends[at.into().index()].transmitter.holding()
     }
 
     fn descriptors(&self, at: impl Into<Port>) -> impl Iterator<Item = BorrowedFd<'_>> {

@@ -10,6 +10,8 @@
 //! - The MTU is at most [`LARGEST`] less the headers.
 //! - An interface that was removed and comes back needs the privilege to open it again.
 //!
+//! The program stamps each frame, on `CLOCK_MONOTONIC`, when it sees it, where the kernel lets it.
+//!
 //! Opening needs `CAP_NET_RAW`, `CAP_NET_ADMIN` and `CAP_BPF`; later nothing does. The program goes
 //! when the backend does.
 
@@ -22,9 +24,11 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use crate::clock::Clock;
 use crate::error::{Error, refused};
 use crate::frames::{BATCH, Backend, Handle, Pool, Port, Side, Statistics};
 use crate::interface::Interface;
+use crate::packet::limit_send_buffer;
 use queue::Queue;
 
 /// The longest frame that is taken in: what a page has room for behind what XDP keeps for itself.
@@ -131,6 +135,7 @@ impl Xdp {
         }
         let small = interfaces.iter().all(|interface| interface.largest_frame() <= LARGEST - 2048);
         let pool = Pool::new(2, options.frames, if small { 2048 } else { 4096 })?;
+        let pool = pool.with_clock(Clock::Monotonic);
         let first = End::open(interfaces[0], &pool, None, options, thread)?;
         let shared = first.queues[0].socket();
         let second = End::open(interfaces[1], &pool, Some(shared), options, thread)?;
@@ -213,6 +218,10 @@ impl Backend for Xdp {
     fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize> {
         let End { queues, queued, statistics, .. } = &mut self.ends[at.into().index()];
         queues[0].send(queued, &mut self.pool, statistics)
+    }
+
+    fn limit_queue(&mut self, at: impl Into<Port>, bytes: u32) -> io::Result<()> {
+        limit_send_buffer(self.ends[at.into().index()].queues[0].socket(), bytes)
     }
 
     fn descriptors(&self, at: impl Into<Port>) -> impl Iterator<Item = BorrowedFd<'_>> {

@@ -4,9 +4,11 @@ mod danger;
 mod demand;
 mod frame_reader;
 mod measurement;
+mod observer;
 mod period;
+mod pressure;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod seconds;
 mod talkers;
 pub(crate) mod task;
@@ -21,10 +23,11 @@ use laxity::units::Nanos;
 use laxity_forward::{
     DeliveredPacket, Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds,
 };
-use laxity_linux::clock::Stopwatch;
+use laxity_linux::clock::{Stamps, Stopwatch};
 use laxity_linux::connections::Connections;
-use laxity_linux::frames::{BATCH, Backend, Handle, Pool, Side};
+use laxity_linux::frames::{BATCH, Backend, Handle, Side};
 use laxity_linux::ping::Pinger;
+use laxity_plan::Plan;
 use laxity_plan::acks::AckTable;
 
 use crate::autorate::{self, FoundRate, RateFollower};
@@ -33,6 +36,9 @@ use crate::error::StartError;
 use crate::worker::{Counts, Turn};
 
 use self::frame_reader::FrameReader;
+
+pub use self::observer::Observer;
+use self::pressure::Pressure;
 
 pub use self::measurement::{SideEvent, WayMeasurement, WireMeasurement};
 pub use self::thread::{Forwarding, Recorder};
@@ -64,6 +70,9 @@ pub struct Bridge<B> {
     /// By the side at which frames arrive: what finds the rate at which they are sent.
     rates: [Option<Box<RateFollower>>; 2],
     time: Stopwatch,
+    stamps: Stamps,
+    /// By the side at which frames leave.
+    pressures: [Pressure; 2],
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -76,9 +85,28 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// The same on a time that has begun before, which others may share.
-    pub(crate) fn on(time: Stopwatch, backend: B, ways: [Way; 2]) -> Self {
+    pub(crate) fn on(time: Stopwatch, mut backend: B, ways: [Way; 2]) -> Self {
+        for (at, way) in Side::BOTH.into_iter().zip(&ways) {
+            if let Way::Scheduled(forwarder) = way {
+                limit_queue(&mut backend, at.other(), forwarder.plan());
+            }
+        }
         let (arrived, read, cutters, reader, uncopied, acks, rates) = Default::default();
-        Bridge { backend, ways, arrived, read, cutters, reader, uncopied, acks, rates, time }
+        let (stamps, pressures) = (Stamps::new(time), Default::default());
+        Bridge {
+            backend,
+            ways,
+            arrived,
+            read,
+            cutters,
+            reader,
+            uncopied,
+            acks,
+            rates,
+            time,
+            stamps,
+            pressures,
+        }
     }
 
     /// It is between a host and an interface of its, whose connections are known.
@@ -105,20 +133,19 @@ impl<B: Backend> Bridge<B> {
         Ok(Some(found))
     }
 
-    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
-    /// called with what happens to the frames that arrive at a side; a frame that is sent or
-    /// dropped is still in the pool then.
+    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time, which is that
+    /// of [`time`](Self::time).
     ///
     /// # Errors
     /// What the backend cannot go on after.
     pub fn turn(
         &mut self,
         clock: &mut dyn FnMut() -> Nanos,
-        observer: &mut impl FnMut(Side, &Event, &Pool),
+        observer: &mut impl Observer,
     ) -> io::Result<Turn> {
         let mut counts = [0; 2];
         for at in Side::BOTH {
-            counts[at.index()] = self.take_in(at, clock(), observer)?;
+            counts[at.index()] = self.take_in(at, observer)?;
         }
         if counts == [0; 2] {
             // News of connections may have woken it.
@@ -142,38 +169,64 @@ impl<B: Backend> Bridge<B> {
         self.backend.let_go()
     }
 
-    /// Sends what may be sent, and takes nothing in; tells when there is more to send.
+    /// Sends what may be sent, and takes nothing in; tells when there is more to send. Nothing is
+    /// chosen for an interface that has not taken all that was handed to it: what waits stays where
+    /// it is in order, and counts as late.
     ///
     /// # Errors
     /// What the backend cannot go on after.
     pub fn send(
         &mut self,
         clock: &mut dyn FnMut() -> Nanos,
-        observer: &mut impl FnMut(Side, &Event, &Pool),
+        observer: &mut impl Observer,
     ) -> io::Result<Option<Nanos>> {
         let mut soonest = None;
         for at in Side::BOTH {
-            let now = clock();
-            let next = self.poll(at, now, observer);
-            let waiting = self.backend.flush(at.other())?;
-            let again = (waiting > 0).then(|| now + TRY_AGAIN);
-            soonest = soonest.into_iter().chain(next).chain(again).min();
+            let out = at.other();
+            let mut waiting = 0;
+            if self.pressures[out.index()].is_on() {
+                waiting = self.backend.flush(out)?;
+                self.note_flush(at, waiting, clock(), observer);
+            }
+            let mut next = None;
+            if waiting == 0 {
+                next = self.poll(at, clock(), observer);
+                waiting = self.backend.flush(out)?;
+                self.note_flush(at, waiting, clock(), observer);
+            }
+            let next = if waiting == 0 { next } else { Some(clock() + TRY_AGAIN) };
+            soonest = soonest.into_iter().chain(next).min();
         }
         Ok(soonest)
     }
 
-    /// Takes in what has arrived at a side; tells how many frames that are.
-    fn take_in(
-        &mut self,
-        at: Side,
-        now: Nanos,
-        observer: &mut impl FnMut(Side, &Event, &Pool),
-    ) -> io::Result<usize> {
-        let Bridge { backend, ways, arrived, read, cutters, reader, acks, rates, .. } = self;
-        let count = backend.receive(at, arrived)?;
-        if count > 0 {
-            reader.hear()?;
+    /// Notes how many frames of what arrived at a side wait for the interface where they leave.
+    fn note_flush(&mut self, at: Side, waiting: usize, now: Nanos, observer: &mut impl Observer) {
+        let (out, is_idle) = (at.other(), self.is_idle(at));
+        self.pressures[out.index()].note(waiting, now, is_idle);
+        if waiting == 0 {
+            observer.handed_over(at, now, self.backend.holding(out));
         }
+    }
+
+    /// Whether nothing waits for its turn that arrived at a side.
+    fn is_idle(&self, at: Side) -> bool {
+        match &self.ways[at.index()] {
+            Way::Plain => true,
+            Way::Scheduled(forwarder) => forwarder.backlog().packets == 0,
+        }
+    }
+
+    /// Takes in what has arrived at a side; tells how many frames that are.
+    fn take_in(&mut self, at: Side, observer: &mut impl Observer) -> io::Result<usize> {
+        let Bridge { backend, ways, arrived, read, cutters, reader, acks, rates, stamps, .. } =
+            self;
+        let count = backend.receive(at, arrived)?;
+        if count == 0 {
+            return Ok(0);
+        }
+        reader.hear()?;
+        let now = stamps.read();
         for handle in arrived.drain(..) {
             if let Some(rate) = &mut rates[at.other().index()] {
                 rate.comes_back(now, backend.pool().bytes(handle));
@@ -191,7 +244,13 @@ impl<B: Backend> Bridge<B> {
                 |backend| backend,
                 handle,
                 |backend, part| {
-                    read.push(reader.read(backend.pool(), at, part, acks.as_deref_mut()));
+                    let pool = backend.pool();
+                    let stamp = pool.arrived(part);
+                    let arrived = stamp.map(|stamp| stamps.time_of(stamp, pool.clock(), now));
+                    read.push(Frame {
+                        arrived,
+                        ..reader.read(pool, at, part, acks.as_deref_mut())
+                    });
                 },
             );
             if read.len() >= BATCH {
@@ -209,12 +268,7 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Sends what may be sent of what has arrived at a side; tells when there is more.
-    fn poll(
-        &mut self,
-        at: Side,
-        now: Nanos,
-        observer: &mut impl FnMut(Side, &Event, &Pool),
-    ) -> Option<Nanos> {
+    fn poll(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> Option<Nanos> {
         let Bridge { backend, ways, uncopied, rates, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
         let mut rate = rates[at.index()].as_deref_mut();
@@ -250,11 +304,16 @@ impl<B: Backend> Bridge<B> {
         at: Side,
         now: Nanos,
         next: &mut PreparedPlan,
-        observer: &mut impl FnMut(Side, &Event, &Pool),
+        observer: &mut impl Observer,
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
-        Some(forwarder.reload(now, next, &mut |event| follow(backend, at, event, observer)))
+        let reloaded =
+            forwarder.reload(now, next, &mut |event| follow(backend, at, event, observer));
+        if reloaded.is_ok() {
+            limit_queue(backend, at.other(), forwarder.plan());
+        }
+        Some(reloaded)
     }
 
     /// What becomes readable when there is something to take in.
@@ -268,7 +327,12 @@ impl<B: Backend> Bridge<B> {
     /// # Errors
     /// If the backend cannot tell.
     pub fn counts(&mut self) -> io::Result<Counts> {
-        let interfaces = Side::BOTH.into_iter().map(|side| self.backend.statistics(side));
+        let now = self.time.elapsed();
+        let interfaces = Side::BOTH.into_iter().map(|side| {
+            let mut statistics = self.backend.statistics(side)?;
+            statistics.held = statistics.held.max(self.pressures[side.index()].longest(now));
+            Ok(statistics)
+        });
         let interfaces = interfaces.collect::<io::Result<_>>()?;
         let lost = self.cutters.iter().map(Cutter::lost).zip(self.uncopied);
         let lost =
@@ -287,13 +351,24 @@ impl<B: Backend> Bridge<B> {
     }
 }
 
+/// Lets as much wait in an interface's own queue as its link sends in two milliseconds, and two
+/// packets. An interface that is as fast as its link needs no more; before one that is slower,
+/// packets wait where they are in order.
+fn limit_queue(backend: &mut impl Backend, at: Side, plan: &Plan) {
+    if plan.link.wire.is_some() {
+        return;
+    }
+    let found = plan.link.autorate.as_ref().map(|autorate| autorate.settings.to);
+    let rate = found.unwrap_or(plan.link.whole_rate());
+    let bytes = rate.0 / 8 / 500 + 2 * plan.link.max_packet.0;
+    // Memory for a full frame is up to twice as much.
+    let memory = u32::try_from(bytes.saturating_mul(2)).unwrap_or(u32::MAX);
+    // Where it cannot be limited, more waits there, and is looked at.
+    let _ = backend.limit_queue(at, memory);
+}
+
 /// Does with a frame what has been decided, and tells.
-fn follow(
-    backend: &mut impl Backend,
-    at: Side,
-    event: &Event,
-    observer: &mut impl FnMut(Side, &Event, &Pool),
-) {
+fn follow(backend: &mut impl Backend, at: Side, event: &Event, observer: &mut impl Observer) {
     let handle = |packet: &Packet| Handle(packet.handle as u32);
     if let Event::Sent(SentPacket { packet, is_washed, .. }) = event {
         let frame = backend.pool_mut().bytes_mut(handle(packet));
@@ -304,7 +379,7 @@ fn follow(
             ds::wash(frame);
         }
     }
-    observer(at, event, backend.pool());
+    observer.observe(at, event, backend.pool());
     match event {
         Event::Sent(sent) if sent.is_under_way => {}
         Event::Sent(sent) => backend.send(at.other(), handle(&sent.packet)),
@@ -317,6 +392,8 @@ fn follow(
         | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Introduced { .. }
+        | Event::Resumed { .. }
+        | Event::Queued { .. }
         | Event::Kept { .. } => {}
     }
 }

@@ -43,6 +43,7 @@ impl Cutter {
         }
         let Cutter { uncut, lost } = self;
         let (at, origin) = (frames.pool().port(frame), frames.pool().origin(frame));
+        let arrived = frames.pool().arrived(frame);
         uncut.clear();
         uncut.extend_from_slice(frames.pool().bytes(frame));
         frames.release(frame);
@@ -57,6 +58,7 @@ impl Cutter {
                 return;
             };
             origin.iter().for_each(|origin| pool.set_origin(part, *origin));
+            pool.set_arrived(part, arrived);
             let written = segments.write(number, pool.bytes_mut(part));
             let length = written.expect("the part has the room of the longest").len();
             pool.truncate(part, length);

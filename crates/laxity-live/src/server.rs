@@ -16,10 +16,11 @@
 //! `GET /openapi.json` describes it. That listener speaks TLS if the clients say so.
 //!
 //! The server has its own thread and sandbox and reaches the link only through [`Request`]s. Every
-//! connection carries one request. At most [`CONNECTIONS`] of a kind are open at once; further ones
-//! wait. The server cuts off a client that has not taken the answer after [`PATIENCE`]. It answers
-//! frequent requests from a status that is up to [`FRESH`] old. A client that reads slowly or too
-//! much therefore costs this thread some memory and does not affect the link.
+//! connection carries one request. At most [`READERS`] read over TCP at once: one more has the
+//! oldest cut off. Of other kinds at most [`CONNECTIONS`] are open at once; further ones wait. The
+//! server cuts off a client that has not taken the answer after [`PATIENCE`]. It answers frequent
+//! requests from a status that is up to [`FRESH`] old. A client that reads slowly or too much
+//! therefore costs this thread some memory and does not affect the link.
 
 mod answers;
 mod connections;
@@ -50,7 +51,9 @@ use sight::Sight;
 
 pub use control::{ControlSocket, control_socket_of, watch_socket_of};
 
-/// Maximum number of open connections of a kind.
+/// Maximum number of open connections over TCP that read.
+pub const READERS: usize = 32;
+/// Maximum number of open connections of another kind.
 pub const CONNECTIONS: usize = 16;
 /// So long a connection over TCP may last.
 pub const PATIENCE: Duration = Duration::from_secs(10);

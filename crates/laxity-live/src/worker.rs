@@ -19,7 +19,7 @@ use laxity_linux::interface::Interface;
 use laxity_linux::wait::Waiter;
 
 use self::inbox::{Asker, Inbox};
-use self::placement::place;
+use self::placement::{Lacks, place};
 use crate::cut::Cut;
 use crate::error::{ReattachError, ReloadError, StartError, WorkerError};
 
@@ -93,6 +93,8 @@ pub struct Worker<P> {
     without_priority: &'static str,
     /// Why the thread has no real-time priority, although it was to have one.
     pub not_real_time: Option<laxity_linux::Error>,
+    /// Why the process's memory may be swapped, although it was to stay.
+    pub not_locked: Option<laxity_linux::Error>,
 }
 
 /// What a thread that forwards counts besides what happens to packets, since the start.
@@ -148,9 +150,10 @@ impl<P: Send + 'static> Worker<P> {
             }
             thread.work.counts()
         })?;
-        let not_real_time = is_ready.recv().map_err(|_| StartError::Gone)??;
+        let lacks = is_ready.recv().map_err(|_| StartError::Gone)??;
+        let Lacks { real_time: not_real_time, locked_memory: not_locked } = lacks;
         let (wants_priority, without_priority) = (options.priority.is_some(), W::WITHOUT_PRIORITY);
-        Ok(Worker { thread, asker, wants_priority, without_priority, not_real_time })
+        Ok(Worker { thread, asker, wants_priority, without_priority, not_real_time, not_locked })
     }
 
     /// Follows another plan, which was made ready off the thread.
@@ -226,7 +229,17 @@ impl<P: Send + 'static> Worker<P> {
         let error = self.not_real_time.as_ref()?;
         Some(format!("{error}. {}", self.without_priority))
     }
+
+    /// Why the process's memory does not stay, although it was to, and what that costs, in
+    /// sentences.
+    pub fn cost_of_no_lock(&self) -> Option<String> {
+        let error = self.not_locked.as_ref()?;
+        Some(format!("{error}. {WITHOUT_LOCK}"))
+    }
 }
+
+/// What it costs if memory does not stay.
+const WITHOUT_LOCK: &str = "What is swapped makes frames late by milliseconds when memory is short";
 
 /// The thread's own state.
 struct Thread<W: Work> {

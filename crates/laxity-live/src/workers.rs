@@ -91,6 +91,12 @@ impl<P: Send + 'static> Workers<P> {
     pub(crate) fn cost_of_no_priority(&self) -> Option<String> {
         self.0.iter().find_map(Worker::cost_of_no_priority)
     }
+
+    /// Why the process's memory does not stay, although it was to, and what that costs, in
+    /// sentences.
+    pub(crate) fn cost_of_no_lock(&self) -> Option<String> {
+        self.0.iter().find_map(Worker::cost_of_no_lock)
+    }
 }
 
 /// The sum of counts of all threads.

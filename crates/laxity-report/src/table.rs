@@ -37,7 +37,13 @@ pub fn table_led<H: AsRef<str>>(leads: usize, header: &[H], rows: &[Vec<String>]
 fn room() -> usize {
     let mut width = Table::new();
     width.set_content_arrangement(ContentArrangement::Disabled);
-    width.width().map_or(usize::MAX, usize::from)
+    columns(width.width())
+}
+
+/// A terminal that does not know its size, as one of a serial line or a container, says that it has
+/// no columns: it gets whole tables, as a file does.
+fn columns(said: Option<u16>) -> usize {
+    said.filter(|said| *said > 0).map_or(usize::MAX, usize::from)
 }
 
 /// Like [`table_of`], for a terminal of `width` columns.
@@ -247,6 +253,11 @@ a long name   12.00!      —";
         assert_eq!(text.matches("voice").count(), text.matches("column-0").count());
         assert_eq!(text.matches("8.000").count(), 2, "{text}");
         assert!(!within(&header, &rows, 1).is_empty());
+    }
+
+    #[test]
+    fn a_terminal_without_columns_gets_whole_tables() {
+        assert_eq!([None, Some(0), Some(80)].map(columns), [usize::MAX, usize::MAX, 80]);
     }
 
     #[test]

@@ -68,6 +68,21 @@ pub enum Step {
         /// What is queued, in the order of arrival, as it is under that plan.
         kept: Vec<QueuedPacket>,
     },
+    /// The scheduler begins anew, whatever was before.
+    Resume {
+        /// When.
+        time: Nanos,
+        /// The place of the plan that is followed.
+        plan: usize,
+        /// How many packets have arrived before.
+        arrived: u64,
+        /// When the link is free as packets count, and when what is behind is.
+        free_at: [Nanos; 2],
+        /// The flows of it, which are introduced before.
+        introduced: Vec<Introduction>,
+        /// What is queued, in the order of arrival, each packet with its number.
+        queued: Vec<(u64, Packet)>,
+    },
 }
 
 /// A packet that is queued when a plan replaces another.
@@ -143,8 +158,8 @@ pub fn replay_on<S: Scheduler>(
     observer: &mut dyn Observer,
 ) -> Result<(), ReplayError> {
     let at = |step| move |wrong| ReplayError { step, wrong };
-    let (plan, later) = live.plans.split_first().ok_or(at(0)(Wrong::NoPlan))?;
-    let mut plans = later.iter();
+    let mut plan_at = 0;
+    let plan = live.plans.first().ok_or(at(0)(Wrong::NoPlan))?;
     let mut link = LinkReplay::new(live, plan, build, observer);
     for (step, what) in steps.into_iter().enumerate() {
         match what {
@@ -156,8 +171,18 @@ pub fn replay_on<S: Scheduler>(
             Step::Delivery { time } => link.deliver(time).map_err(at(step))?,
             Step::Rate { time, rate } => link.set_rate(time, rate).map_err(at(step))?,
             Step::Reload { time, introduced, kept } => {
-                let plan = plans.next().ok_or(at(step)(Wrong::NoPlan))?;
+                plan_at += 1;
+                let plan = live.plans.get(plan_at).ok_or(at(step)(Wrong::NoPlan))?;
                 link = link.reload(time, plan, &introduced, &kept).map_err(at(step))?;
+            }
+            Step::Resume { time, plan, arrived, free_at, introduced, queued } => {
+                plan_at = plan;
+                let plan = live.plans.get(plan_at).ok_or(at(step)(Wrong::NoPlan))?;
+                link = LinkReplay::new(live, plan, link.build, link.observer);
+                (link.arrived, link.now) = (arrived, time);
+                link.counted.hold_until(free_at[0]);
+                link.line.hold_until(free_at[1]);
+                link.resume(&introduced, queued).map_err(at(step))?;
             }
         }
     }
@@ -325,6 +350,41 @@ where
         let scheduler = (self.build)(plan, Some((time, before)));
         let (port, policer) = (port(plan, scheduler), plan.policer(Nanos::ZERO));
         self = LinkReplay { plan, port, policer, ..self };
+        self.take_over(introduced, kept)?;
+        for (class, flow, memory) in memories {
+            self.port.recall(class, flow, memory);
+        }
+        self.counted.change_to(plan.link.transmitter());
+        self.line.change_to(plan.link.transmitter());
+        self.wire.change_to(plan, self.live.seed);
+        self.wait(time, Nanos::ZERO);
+        Ok(self)
+    }
+
+    /// Begins with what is queued in a link that has nothing queued yet.
+    fn resume(
+        &mut self,
+        introduced: &[Introduction],
+        queued: Vec<(u64, Packet)>,
+    ) -> Result<(), Wrong> {
+        self.observer.advance(self.now);
+        self.observer.reloaded(self.plan);
+        let kept = |&(number, Packet { class, flow, .. }): &_| QueuedPacket { number, class, flow };
+        let kept: Vec<_> = queued.iter().map(kept).collect();
+        let by_number = |(number, packet)| (number, Packet { handle: number, ..packet });
+        self.queued = queued.into_iter().map(by_number).collect();
+        self.take_over(introduced, &kept)?;
+        self.wait(self.now, Nanos::ZERO);
+        Ok(())
+    }
+
+    /// The scheduler takes over what is queued, under a plan that it has not followed before.
+    fn take_over(
+        &mut self,
+        introduced: &[Introduction],
+        kept: &[QueuedPacket],
+    ) -> Result<(), Wrong> {
+        let (plan, now) = (self.plan, self.now);
         for &Introduction { class, flow, hosts } in introduced {
             self.port.introduce(class, flow, hosts);
         }
@@ -338,16 +398,9 @@ where
             let packet = *packet;
             self.observer.arrived(&packet, None);
             let drops = &mut drops(&mut self.queued, self.observer, plan);
-            self.port.take_over(time, packet, drops);
+            self.port.take_over(now, packet, drops);
         }
-        for (class, flow, memory) in memories {
-            self.port.recall(class, flow, memory);
-        }
-        self.counted.change_to(plan.link.transmitter());
-        self.line.change_to(plan.link.transmitter());
-        self.wire.change_to(plan, self.live.seed);
-        self.wait(time, Nanos::ZERO);
-        Ok(self)
+        Ok(())
     }
 
     fn go_on(&mut self, now: Nanos) -> Result<(), Wrong> {

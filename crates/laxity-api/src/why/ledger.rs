@@ -126,6 +126,12 @@ impl Ledger {
                      causes: `laxity replay` shows the first difference"
                 )));
             }
+            if !repeated.gaps.is_empty() {
+                return Err(Error::question(format!(
+                    "{path}: the ledger has a gap, across which causes cannot be told: `laxity replay` \
+                     shows where"
+                )));
+            }
             Ok(())
         })
     }

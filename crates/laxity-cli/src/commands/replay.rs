@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
+use laxity::units::Nanos;
 use laxity_api::{Repetition, WireRepetition, repeat, repeat_traced};
 use laxity_report::quantity::count;
 
@@ -50,6 +51,17 @@ fn text(repeated: &Repetition) -> String {
             count(copies),
             count(lost)
         );
+    }
+    for gap in &repeated.gaps {
+        let from = Nanos(gap.from_ns);
+        let until = gap.until_ns.map_or("its end".to_string(), |until| Nanos(until).to_string());
+        text += &format!(
+            "The ledger has a gap from {from} to {until}: {} events came too fast for it.\n",
+            count(gap.events)
+        );
+    }
+    if !repeated.gaps.is_empty() {
+        text += "What is between gaps was repeated by itself.\n";
     }
     if repeated.cut_short {
         text += "The ledger ends within a record, as when its writer is killed.\n";

@@ -19,6 +19,9 @@ pub(super) const DELIVERED: u8 = 10;
 pub(super) const FILE: u8 = 11;
 pub(super) const RATE: u8 = 12;
 pub(super) const INTRODUCED: u8 = 13;
+pub(super) const RESUMED: u8 = 14;
+pub(super) const QUEUED: u8 = 15;
+pub(super) const GAP: u8 = 16;
 
 /// What a record says of a packet by one bit each, or two.
 #[derive(Clone, Copy, Debug, Default)]

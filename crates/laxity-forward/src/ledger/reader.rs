@@ -8,7 +8,7 @@ use laxity::units::{Nanos, Rate};
 use laxity_plan::matching::Headers;
 
 use super::code::{self, Flags};
-use super::{Entry, Header, LONGEST_TEXT, LedgerError, MAGIC};
+use super::{Entry, Header, LONGEST_TEXT, LedgerError, MAGIC, VERSIONS};
 use crate::event::{ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPacket, SentPacket};
 
 /// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have
@@ -16,6 +16,7 @@ use crate::event::{ArrivedPacket, DeliveredPacket, DroppedPacket, Event, LostPac
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
+    version: u8,
     header: Header,
     record: u64,
     time: u64,
@@ -33,13 +34,17 @@ impl<R: Read> Reader<R> {
         let mut magic = [0; MAGIC.len()];
         match input.read_exact(&mut magic) {
             Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error.into()),
-            Ok(()) if magic == MAGIC => {}
-            Ok(()) => return Err(other_version(&magic)),
-            _ => return Err(LedgerError::NoLedger),
+            Ok(()) => {}
+            Err(_) => return Err(LedgerError::NoLedger),
+        }
+        let version = version(&magic).ok_or(LedgerError::NoLedger)?;
+        if !VERSIONS.contains(&version) {
+            return Err(LedgerError::OtherVersion(version));
         }
         let none = Backlog::default();
         let header = Header { seed: 0, backlog: none, catch_up: Nanos::ZERO };
-        let mut reader = Reader { input, header, record: 0, time: 0, number: 0, is_over: false };
+        let mut reader =
+            Reader { input, version, header, record: 0, time: 0, number: 0, is_over: false };
         if reader.byte()? != Some(0) {
             return Err(LedgerError::NoLedger);
         }
@@ -61,6 +66,7 @@ impl<R: Read> Reader<R> {
         let entry = match tag {
             code::PLAN => Entry::Plan(self.text()?),
             code::FILE => Entry::File { key: self.text()?, text: self.text()? },
+            code::GAP => Entry::Gap { lost: self.read_number()? },
             _ => Entry::Event(self.event(tag)?),
         };
         self.record += 1;
@@ -89,9 +95,18 @@ impl<R: Read> Reader<R> {
                 let signals = code::read_signals(self.read_number()?);
                 let signals = signals.ok_or_else(|| self.malformed("no such bits of ECN"))?;
                 let ((ecn, ack), headers) = (signals, Headers::default());
-                let arrived =
-                    ArrivedPacket { number, time, class, flow, length, ecn, ack, headers };
-                Event::Arrived(arrived)
+                let arrived = self.before(time)?;
+                Event::Arrived(ArrivedPacket {
+                    number,
+                    arrived,
+                    time,
+                    class,
+                    flow,
+                    length,
+                    ecn,
+                    ack,
+                    headers,
+                })
             }
             code::NONCONFORMING => {
                 let number = self.after()?;
@@ -121,6 +136,16 @@ impl<R: Read> Reader<R> {
                 let [source, destination] = [self.read_small()?, self.read_small()?].map(HostId);
                 Event::Introduced { class, flow, hosts: Hosts { source, destination } }
             }
+            code::RESUMED => {
+                let (time, arrived) = (self.since()?, self.read_number()?);
+                let free_at = [self.read_number()?, self.read_number()?];
+                let free_at = free_at.map(|at| Nanos(code::unzigzag(time.0, at)));
+                Event::Resumed { time, arrived, free_at, queued: self.read_number()? }
+            }
+            code::QUEUED => {
+                let number = self.after()?;
+                Event::Queued { number, packet: self.packet(Nanos(self.time))?.0 }
+            }
             code::KEPT => {
                 let number = self.after()?;
                 let (class, flow) = (ClassId(self.read_small()?), FlowId(self.read_small()?));
@@ -141,14 +166,18 @@ impl<R: Read> Reader<R> {
         } else {
             None
         };
+        let arrived = self.before(packet.arrival)?;
+        let held = if self.version < 3 { Nanos::ZERO } else { Nanos(self.read_number()?) };
         let sent = SentPacket {
             number,
+            arrived,
             packet,
             deadline,
             start,
             lateness,
             departure,
             allowance,
+            held,
             is_under_way,
             is_washed: false,
         };
@@ -176,6 +205,14 @@ impl<R: Read> Reader<R> {
 
     fn class_flow_length(&mut self) -> Result<(ClassId, FlowId, u32), LedgerError> {
         Ok((ClassId(self.read_small()?), FlowId(self.read_small()?), self.read_small()?))
+    }
+
+    /// When a packet arrived that counts from a time on.
+    fn before(&mut self, time: Nanos) -> Result<Nanos, LedgerError> {
+        if self.version < 3 {
+            return Ok(time);
+        }
+        Ok(Nanos(code::unzigzag(time.0, self.read_number()?)))
     }
 
     fn since(&mut self) -> Result<Nanos, LedgerError> {
@@ -226,12 +263,12 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// What a first line says that is not the one of this version.
-fn other_version(line: &[u8]) -> LedgerError {
+/// The version that a first line says.
+fn version(line: &[u8]) -> Option<u8> {
     let number = line.strip_prefix(b"laxity ledger ").and_then(|rest| rest.strip_suffix(b"\n"));
     match number {
-        Some(&[digit @ b'0'..=b'9']) => LedgerError::OtherVersion(digit - b'0'),
-        _ => LedgerError::NoLedger,
+        Some(&[digit @ b'0'..=b'9']) => Some(digit - b'0'),
+        _ => None,
     }
 }
 

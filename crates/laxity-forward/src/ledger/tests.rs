@@ -26,22 +26,36 @@ fn packet() -> impl Strategy<Value = Packet> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
-        let Packet { class, flow, length, ecn, ack, .. } = packet;
-        let headers = Headers::default();
-        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn, ack, headers })
-    });
-    let times = [(); 4].map(|()| time());
+    let arrived =
+        (any::<u64>(), time(), time(), packet()).prop_map(|(number, arrived, time, packet)| {
+            let Packet { class, flow, length, ecn, ack, .. } = packet;
+            let headers = Headers::default();
+            Event::Arrived(ArrivedPacket {
+                number,
+                arrived,
+                time,
+                class,
+                flow,
+                length,
+                ecn,
+                ack,
+                headers,
+            })
+        });
+    let times = [(); 6].map(|()| time());
     let sent = (any::<u64>(), packet(), prop::option::of(time()), times, any::<bool>()).prop_map(
-        |(number, packet, deadline, [start, lateness, departure, allowance], is_under_way)| {
+        |(number, packet, deadline, times, is_under_way)| {
+            let [arrived, start, lateness, departure, allowance, held] = times;
             Event::Sent(SentPacket {
                 number,
+                arrived,
                 packet,
                 deadline,
                 start,
                 lateness,
                 departure,
                 allowance,
+                held,
                 is_under_way,
                 is_washed: false,
             })
@@ -82,6 +96,14 @@ fn event() -> impl Strategy<Value = Event> {
     });
     let nonconforming = (any::<u64>(), any::<u32>())
         .prop_map(|(number, class)| Event::Nonconforming { number, class: ClassId(class) });
+    let resumed = ([time(), time(), time()], any::<[u64; 2]>()).prop_map(
+        |([time, counted, line], [arrived, queued])| {
+            let free_at = [counted, line];
+            Event::Resumed { time, arrived, free_at, queued }
+        },
+    );
+    let queued =
+        (any::<u64>(), packet()).prop_map(|(number, packet)| Event::Queued { number, packet });
     let introduced = any::<[u32; 4]>().prop_map(|[class, flow, source, destination]| {
         let hosts = Hosts { source: HostId(source), destination: HostId(destination) };
         Event::Introduced { class: ClassId(class), flow: FlowId(flow), hosts }
@@ -96,6 +118,8 @@ fn event() -> impl Strategy<Value = Event> {
         idle,
         rate,
         reloaded,
+        resumed,
+        queued,
         introduced,
         kept
     ]
@@ -107,6 +131,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         8 => event().prop_map(Entry::Event),
         1 => ".{0,300}".prop_map(Entry::Plan),
         1 => file,
+        1 => any::<u64>().prop_map(|lost| Entry::Gap { lost }),
     ]
 }
 
@@ -116,6 +141,7 @@ fn written(entries: &[Entry]) -> Vec<u8> {
         match entry {
             Entry::Plan(text) => ledger.plan(text).unwrap(),
             Entry::File { key, text } => ledger.file(key, text).unwrap(),
+            Entry::Gap { lost } => ledger.gap(*lost).unwrap(),
             Entry::Event(event) => ledger.write(event).unwrap(),
         }
     }
@@ -181,12 +207,12 @@ fn errors_say_what_is_wrong() {
     let large = [4, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
     assert_eq!(said(&large), "record 0: a number is too large");
     let refused = |bytes: &[u8]| Reader::new(bytes).map(|_| ()).unwrap_err().to_string();
-    let other = "it is a ledger of version 3, and version 2 is read here: replay it with the Laxity that wrote it";
-    assert_eq!(refused(b"laxity ledger 3\n"), other);
+    let other = "it is a ledger of version 4, and versions 2 and 3 are read here: replay it with the Laxity that wrote it";
+    assert_eq!(refused(b"laxity ledger 4\n"), other);
     for none in
         [&b"laxity ledger 2"[..], b"laxity ledger x\n", b"\xa1\xb2\xc3\xd4 a capture of frames"]
     {
-        assert_eq!(refused(none), "it is no ledger: one begins with `laxity ledger 2`");
+        assert_eq!(refused(none), "it is no ledger: one begins with `laxity ledger 3`");
     }
 }
 
@@ -197,16 +223,34 @@ fn a_ledger_of_each_version() {
     let refused = Reader::new(&first[..]).map(|_| ()).unwrap_err();
     assert!(matches!(refused, LedgerError::OtherVersion(1)), "{refused}");
     let second = include_bytes!("../../tests/ledgers/2");
-    let entries: Vec<Entry> =
-        Reader::new(&second[..]).unwrap().collect::<Result<_, _>>().expect("whole");
-    let count = |is: fn(&Event) -> bool| {
-        entries.iter().filter(|entry| matches!(entry, Entry::Event(event) if is(event))).count()
+    let third = include_bytes!("../../tests/ledgers/3");
+    let read = |bytes: &[u8]| -> Vec<Entry> {
+        Reader::new(bytes).unwrap().collect::<Result<_, _>>().expect("whole")
     };
-    let [arrived, sent, dropped] = [
-        count(|event| matches!(event, Event::Arrived(_))),
-        count(|event| matches!(event, Event::Sent(_))),
-        count(|event| matches!(event, Event::Dropped(_))),
-    ];
-    assert!(matches!(&entries[0], Entry::Plan(text) if text.contains("class.call")));
-    assert!(sent > 0 && arrived == sent + dropped, "{arrived} {sent} {dropped}");
+    let [second, third] = [read(second), read(third)];
+    for entries in [&second, &third] {
+        let [arrived, sent, dropped] = [
+            count(entries, |event| matches!(event, Event::Arrived(_))),
+            count(entries, |event| matches!(event, Event::Sent(_))),
+            count(entries, |event| matches!(event, Event::Dropped(_))),
+        ];
+        assert!(matches!(&entries[0], Entry::Plan(text) if text.contains("class.call")));
+        assert!(sent > 0 && arrived == sent + dropped, "{arrived} {sent} {dropped}");
+    }
+    let waits = |event: &Event| match event {
+        Event::Arrived(arrived) => arrived.arrived < arrived.time,
+        Event::Sent(sent) => sent.unseen() == Nanos(7_000) && sent.held == Nanos(12_345),
+        _ => false,
+    };
+    assert_eq!(count(&second, waits), 0, "version 2 knows nothing of that");
+    assert!(count(&third, waits) > 10);
+    let [.., gap, Entry::Event(Event::Resumed { arrived: 40, queued: 0, .. })] = &third[..] else {
+        panic!("it goes on after a gap: {:?}", third.last());
+    };
+    assert_eq!(*gap, Entry::Gap { lost: 5 });
+}
+
+/// How many events of a ledger are such ones.
+fn count(entries: &[Entry], is_one: fn(&Event) -> bool) -> usize {
+    entries.iter().filter(|entry| matches!(entry, Entry::Event(event) if is_one(event))).count()
 }

@@ -89,6 +89,14 @@ impl<W: Write> Writer<W> {
         self.out.write_all(text.as_bytes())
     }
 
+    /// Writes that this many events are not in it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn gap(&mut self, lost: u64) -> io::Result<()> {
+        self.put(Record::new(code::GAP).number(lost))
+    }
+
     /// Writes an event.
     ///
     /// # Errors
@@ -117,6 +125,15 @@ impl<W: Write> Writer<W> {
                 let numbers = [class.0, flow.0, source.0, destination.0];
                 Record::new(code::INTRODUCED).numbers(numbers.map(u64::from))
             }
+            Event::Resumed { time, arrived, free_at, queued } => {
+                let record = Record::new(code::RESUMED).number(self.since(time.0)).number(arrived);
+                let free_at = free_at.map(|at| code::zigzag(time.0, at.0));
+                record.numbers(free_at).number(queued)
+            }
+            Event::Queued { number, packet } => {
+                let record = Record::new(code::QUEUED).number(self.after(number));
+                packet_of(record, &packet, self.time, Flags::new(&packet))
+            }
             Event::Kept { number, class, flow } => {
                 let number = self.after(number);
                 Record::new(code::KEPT).number(number).numbers([class.0, flow.0].map(u64::from))
@@ -136,10 +153,12 @@ impl<W: Write> Writer<W> {
     }
 
     fn arrived(&mut self, arrived: ArrivedPacket) -> Record {
-        let ArrivedPacket { number, time, class, flow, length, ecn, ack, headers: _ } = arrived;
+        let ArrivedPacket { number, time, class, flow, length, ecn, ack, .. } = arrived;
+        let before = code::zigzag(time.0, arrived.arrived.0);
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
-        record.numbers([class.0, flow.0, length].map(u64::from)).number(code::signals(ecn, ack))
+        let record = record.numbers([class.0, flow.0, length].map(u64::from));
+        record.number(code::signals(ecn, ack)).number(before)
     }
 
     fn sent(&mut self, sent: SentPacket) -> Record {
@@ -153,10 +172,11 @@ impl<W: Write> Writer<W> {
             ..Flags::new(&packet)
         };
         let record = packet_of(record, &packet, start.0, flags);
-        match deadline {
+        let record = match deadline {
             Some(deadline) => record.number(code::zigzag(start.0, deadline.0)),
             None => record,
-        }
+        };
+        record.number(code::zigzag(packet.arrival.0, sent.arrived.0)).number(sent.held.0)
     }
 
     fn dropped(&mut self, dropped: DroppedPacket) -> Record {

@@ -134,7 +134,7 @@ impl Plain {
             scheduler.take_over(now, packet, &mut drops(held, tell));
         }
         let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
-        outlet.changes_hands(now, scheduler.next_ready(now), oldest);
+        outlet.changes_hands(now, scheduler.next_ready(now), oldest.map(|arrived| [arrived; 2]));
     }
 
     fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {

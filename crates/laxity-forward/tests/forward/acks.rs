@@ -48,7 +48,11 @@ fn sent(filter: &str, segments: &[Vec<u8>]) -> Vec<u64> {
         let headers = Headers::from_ethernet(bytes);
         let ack = acks.tag(&headers, &bytes[14..]);
         let (ecn, length) = (ds::ecn(bytes), bytes.len() as u32);
-        forwarder.arrive(Nanos(0), Frame { headers, ecn, ack, length, handle }, &mut sink);
+        forwarder.arrive(
+            Nanos(0),
+            Frame { headers, ecn, ack, length, handle, ..Frame::default() },
+            &mut sink,
+        );
     }
     let mut next = forwarder.poll(Nanos(0), &mut sink);
     while let Some(time) = next {

@@ -1,6 +1,7 @@
 //! A live run fed to the simulator gives the identical dispatches and drops.
 
 use std::io::Cursor;
+use std::ops::Range;
 
 use laxity::packet::Ecn;
 use laxity::port::Books;
@@ -8,7 +9,7 @@ use laxity::scheduler::Backlog;
 use laxity::units::{Nanos, Rate};
 use laxity_api::{Repetition, repeat};
 use laxity_forward::ledger::Writer;
-use laxity_forward::{Event, Forwarder, Frame, Settings};
+use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Settings};
 use laxity_plan::discipline::Kind;
 use laxity_plan::model::PlanFile;
 use laxity_search::Generator;
@@ -38,6 +39,11 @@ fn any_rate(draw: &mut Generator) -> Drawn {
 
 /// A run of plans that are drawn.
 pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
+    run_with(any_plan, false, seed)
+}
+
+/// The same, in which schedulers begin anew now and then if that `resumes`.
+fn run_with(any_plan: fn(&mut Generator) -> Drawn, resumes: bool, seed: u64) -> Run {
     let mut draw = Generator::seed_from_u64(seed);
     let draw = &mut draw;
     let backlog = match draw.random_range(0..3u32) {
@@ -80,6 +86,15 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
             assert_eq!(forwarder.backlog(), before.0, "a reload loses nothing");
             caller.now = caller.now.max(time);
         }
+        if resumes && draw.random_range(0..60u32) == 0 {
+            let same = PreparedPlan::new(forwarder.plan().clone(), forwarder.settings());
+            let mut same = same.expect("it is followed").anew();
+            let events = &mut caller.events;
+            let begun = forwarder.reload(time, &mut same, &mut |event| events.push(*event));
+            begun.expect("what is queued is allowed");
+            books.push(same.into_books());
+            caller.now = caller.now.max(time);
+        }
         if draw.random_range(0..8u32) == 0 {
             let Rate(from) = plan.link.rate;
             // Beyond what the plan says, too, where it is held to that.
@@ -98,10 +113,12 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
         let headers = headers(name_of(&plan, class), draw.random_range(0..6));
         let all = [Ecn::NotCapable, Ecn::Capable, Ecn::L4s, Ecn::Experienced];
         let ecn = all[draw.random_range(0..4usize)];
+        let since = Nanos(draw.random_range(0..=5 * packet));
+        let arrived = draw.random::<bool>().then(|| time.saturating_sub(since));
         caller.arrive(
             &mut forwarder,
             time,
-            Frame { headers, ecn, length, handle, ..Frame::default() },
+            Frame { headers, ecn, length, arrived, handle, ..Frame::default() },
         );
     }
     assert_eq!(told_as_nonconforming(&caller.events, plans.last()), forwarder.nonconforming());
@@ -112,7 +129,7 @@ pub(crate) fn run_of(any_plan: fn(&mut Generator) -> Drawn, seed: u64) -> Run {
 /// How many packets of each class of the last plan were told to break its curve.
 fn told_as_nonconforming(events: &[Event], plan: Option<&Drawn>) -> Vec<u64> {
     let mut counts = vec![0; plan.map_or(0, |drawn| drawn.plan.classes.len())];
-    let is_reload = |event: &Event| matches!(event, Event::Reloaded { .. });
+    let is_reload = |event: &Event| matches!(event, Event::Reloaded { .. } | Event::Resumed { .. });
     for event in events.rsplit(is_reload).next().into_iter().flatten() {
         if let Event::Nonconforming { class, .. } = event {
             counts[class.index()] += 1;
@@ -123,6 +140,11 @@ fn told_as_nonconforming(events: &[Event], plan: Option<&Drawn>) -> Vec<u64> {
 
 /// The bytes of its ledger.
 pub(crate) fn ledger(run: &Run) -> Vec<u8> {
+    ledger_without(run, 0..0)
+}
+
+/// The same with a gap in place of these events.
+fn ledger_without(run: &Run, gap: Range<usize>) -> Vec<u8> {
     let mut ledger = Writer::new(Vec::new(), run.settings.into()).expect("room in memory");
     let mut plans = run.plans.iter();
     let mut follow = |ledger: &mut Writer<Vec<u8>>| {
@@ -133,9 +155,15 @@ pub(crate) fn ledger(run: &Run) -> Vec<u8> {
         ledger.plan(text).expect("room in memory");
     };
     follow(&mut ledger);
-    for event in &run.events {
+    for (at, event) in run.events.iter().enumerate() {
         if let Event::Reloaded { .. } = event {
             follow(&mut ledger);
+        }
+        if gap.contains(&at) {
+            continue;
+        }
+        if at == gap.end && !gap.is_empty() {
+            ledger.gap(gap.len() as u64).expect("room in memory");
         }
         ledger.write(event).expect("room in memory");
     }
@@ -167,6 +195,40 @@ fn a_ledger_that_tells_something_else_is_found_out() {
     assert!(found > 40, "{found}");
 }
 
+/// What is before a gap and what is behind it is repeated, wherever it begins; a packet that is
+/// told to have been sent a nanosecond later behind it is found.
+#[test]
+fn a_ledger_goes_on_after_a_gap() {
+    let (mut gaps, mut queued, mut found) = (0, 0, 0);
+    for seed in 0..400 {
+        let mut run = run_with(any_rate, true, seed);
+        let resumes = |event: &Event| matches!(event, Event::Resumed { .. });
+        let Some(end) = run.events.iter().rposition(resumes) else { continue };
+        let begin = (seed as usize * 7) % (end + 1);
+        if begin == end {
+            continue;
+        }
+        let gap = begin..end;
+        let repeated = repeat(Cursor::new(ledger_without(&run, gap.clone()))).expect("a link");
+        assert!(repeated.difference.is_none(), "{seed}: {:?}", repeated.difference);
+        let [only] = &repeated.gaps[..] else { panic!("one gap: {:?}", repeated.gaps) };
+        let Event::Resumed { time, queued: count, .. } = run.events[end] else { unreachable!() };
+        assert_eq!((only.events, only.until_ns), (gap.len() as u64, Some(time.0)));
+        let is_sent = |event: &Event| matches!(event, Event::Sent(_));
+        let sent = run.events[..begin].iter().chain(&run.events[end..]);
+        assert_eq!(repeated.sent, sent.filter(|event| is_sent(event)).count() as u64, "{seed}");
+        (gaps, queued) = (gaps + 1, queued + count);
+        let behind = run.events[end..].iter_mut().find(|event| is_sent(event));
+        if let Some(Event::Sent(sent)) = behind {
+            sent.departure += Nanos(1);
+            let repeated = repeat(Cursor::new(ledger_without(&run, gap))).expect("a link");
+            assert!(repeated.difference.is_some(), "{seed}");
+            found += 1;
+        }
+    }
+    assert!(gaps > 100 && queued > 500 && found > 80, "{gaps} {queued} {found}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
@@ -174,7 +236,7 @@ proptest! {
     /// across reloads.
     #[test]
     fn a_ledger_fed_to_the_simulator_gives_the_identical_fates(seed: u64) {
-        let run = run_of(any_rate, seed);
+        let run = run_with(any_rate, true, seed);
         let repeated = repeated(&run);
         prop_assert!(repeated.difference.is_none(), "{:?}", repeated.difference);
         let count = |of: fn(&Event) -> bool| run.events.iter().filter(|event| of(event)).count() as u64;
@@ -196,13 +258,14 @@ proptest! {
                 Event::Arrived(_) => arrived += 1,
                 Event::Sent(sent) => handles.push(sent.packet.handle),
                 Event::Dropped(dropped) => handles.push(dropped.packet.handle),
-                Event::Kept { .. } => kept += 1,
+                Event::Kept { .. } | Event::Queued { .. } => kept += 1,
                 Event::Nonconforming { .. }
                 | Event::Delivered(_)
                 | Event::Lost(_)
                 | Event::Idle { .. }
                 | Event::Rate { .. }
                 | Event::Introduced { .. }
+                | Event::Resumed { .. }
                 | Event::Reloaded { .. } => {}
             }
         }

@@ -243,6 +243,7 @@ impl Caller {
         }
     }
 
+    /// Takes in a frame that arrived at `time`, unless it says when it did.
     pub(crate) fn arrive(&mut self, forwarder: &mut Forwarder, time: Nanos, frame: Frame) {
         self.now = self.now.max(time);
         let events = &mut self.events;

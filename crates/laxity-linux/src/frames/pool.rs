@@ -5,6 +5,7 @@ use std::iter::repeat_n;
 use laxity::units::Nanos;
 
 use super::{Origin, Port, VnetHeader};
+use crate::clock::Clock;
 use crate::error::{Doing, Error};
 use crate::sys::Mapping;
 
@@ -47,6 +48,8 @@ pub struct Pool {
     free: Vec<Vec<u32>>,
     /// By place, where a backend knows it of its frames.
     origins: Vec<Origin>,
+    /// In which frames are stamped.
+    clock: Clock,
 }
 
 /// Room before a frame that is made here, for what a backend puts there.
@@ -83,6 +86,7 @@ impl Pool {
             places: ports.clone().flat_map(|port| repeat_n(empty(port), each as usize)).collect(),
             free: ports.map(of).collect(),
             origins: Vec::new(),
+            clock: Clock::Realtime,
         })
     }
 
@@ -90,6 +94,16 @@ impl Pool {
     pub(crate) fn with_origins(mut self) -> Self {
         self.origins = vec![Origin::default(); self.places.len()];
         self
+    }
+
+    /// Its frames are stamped by another clock than the time of day.
+    pub(crate) fn with_clock(self, clock: Clock) -> Self {
+        Pool { clock, ..self }
+    }
+
+    /// The clock by which its frames are stamped.
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// The frame.
@@ -121,8 +135,8 @@ impl Pool {
         self.held(frame).0.undone
     }
 
-    /// When the kernel took the frame in, on [`Clock::Realtime`](crate::clock::Clock::Realtime),
-    /// where it says so.
+    /// When the frame arrived at the interface, by the kernel's stamp of its [clock](Self::clock),
+    /// where it has one.
     ///
     /// # Panics
     /// If it is not held.
@@ -140,6 +154,11 @@ impl Pool {
         if let Some(known) = self.origins.get_mut(frame.0 as usize) {
             *known = origin;
         }
+    }
+
+    /// The frame arrived when the one did that it is made of; `None` where that is not known.
+    pub fn set_arrived(&mut self, frame: Handle, arrived: Option<Nanos>) {
+        self.places[frame.0 as usize].arrived = arrived.unwrap_or_default();
     }
 
     /// At which interface the frame arrived.

@@ -28,7 +28,7 @@ impl Default for Options {
             promiscuous: true,
             receive_buffer: 16 << 20,
             bypass_qdisc: false,
-            stamps: false,
+            stamps: true,
             spread: false,
         }
     }

@@ -8,10 +8,15 @@ use std::time::Instant;
 use laxity::units::Nanos;
 
 use super::batch::{self, Content, Control};
+use crate::clock::Clock;
 use crate::sys::{check_size, plain, set_option, zeroed};
 
-/// One frame in this number is looked at.
+/// One frame in this number is looked at, while the interface holds none for long.
 const SPACING: usize = 64;
+/// The time that a frame takes where nothing holds it, about.
+const SHORT: Nanos = Nanos(20_000);
+/// While it holds frames for longer, it is looked at whenever frames are handed over.
+const LONG: Nanos = Nanos(500_000);
 /// The most frames that are looked at and still wait.
 const WAITING: usize = 256;
 
@@ -29,9 +34,22 @@ pub(super) struct Queueing {
     stamps: bool,
     /// Frames that were sent since the last one that is stamped.
     since: usize,
-    /// The kernel's numbers of those that wait there, and when they were handed over, in order.
-    waiting: VecDeque<(u32, Nanos)>,
+    /// Those that wait there, in order.
+    waiting: VecDeque<Waiting>,
     longest: Option<Nanos>,
+    /// How long the last one waited there, and when it left.
+    last: [Nanos; 2],
+}
+
+/// A frame that is looked at.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// The kernel's number of it.
+    id: u32,
+    /// When the kernel took it.
+    taken: Nanos,
+    /// How long it had waited for that.
+    waited: Nanos,
 }
 
 /// `struct sock_extended_err`.
@@ -65,12 +83,13 @@ impl Queueing {
             since: SPACING,
             waiting: VecDeque::with_capacity(WAITING),
             longest: None,
+            last: [Nanos::ZERO; 2],
         }
     }
 
     /// Whether the next frame is to be stamped.
     pub fn is_due(&self) -> bool {
-        self.stamps && self.since >= SPACING
+        self.stamps && (self.since >= SPACING || self.last[0] > LONG)
     }
 
     /// Counts frames that go by the socket that stamps. The first of them was stamped or not.
@@ -108,6 +127,16 @@ impl Queueing {
         self.longest
     }
 
+    /// How long a frame is expected to wait that is handed over now: as long as the last one that
+    /// was looked at and has left, less the time since then, in which the queue may have gone.
+    pub fn expected(&self) -> Nanos {
+        let [waited, left] = self.last;
+        if waited < SHORT {
+            return waited;
+        }
+        waited.saturating_sub(Clock::Realtime.now().saturating_sub(left))
+    }
+
     /// Reads what the kernel has stamped by this socket, which a frame went by that is not counted
     /// as gone yet, if any did since this was last read.
     pub fn read(&mut self, socket: BorrowedFd<'_>) {
@@ -116,12 +145,14 @@ impl Queueing {
                 if self.waiting.len() == WAITING {
                     self.waiting.pop_front();
                 }
-                self.waiting.push_back((what.data, time.saturating_sub(self.waited())));
-            } else if let Some(place) = self.waiting.iter().position(|(id, _)| *id == what.data) {
-                let began = self.waiting[place].1;
+                let waited = self.waited();
+                self.waiting.push_back(Waiting { id: what.data, taken: time, waited });
+            } else if let Some(place) = self.waiting.iter().position(|it| it.id == what.data) {
+                let Waiting { taken, waited, .. } = self.waiting[place];
                 // Those before it were dropped, for frames leave in order.
                 self.waiting.drain(..=place);
-                self.longest = self.longest.max(Some(time.saturating_sub(began)));
+                self.last = [time.saturating_sub(taken), time];
+                self.longest = self.longest.max(Some(self.last[0].saturating_add(waited)));
             }
         }
     }

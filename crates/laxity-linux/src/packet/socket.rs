@@ -77,6 +77,13 @@ pub(super) fn sending(interface: &Interface, bypass_qdisc: bool) -> Result<Owned
     Ok(socket)
 }
 
+/// Lets the kernel keep about this many bytes of frames that are to be sent. It allows no more than
+/// the system's `wmem_max`.
+pub(crate) fn limit_send_buffer(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+    // The kernel doubles what it is given.
+    set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &((bytes / 2) as c_int))
+}
+
 /// Binds to an interface: a socket that was bound before goes on there.
 pub(super) fn bind(socket: BorrowedFd<'_>, index: u32, protocol: c_int) -> io::Result<()> {
     sys::bind(socket, &address(index, protocol))

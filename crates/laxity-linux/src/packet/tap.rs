@@ -57,7 +57,6 @@ impl Tap {
             frames: BATCH as u32,
             promiscuous: true,
             receive_buffer: buffer,
-            stamps: true,
             ..Options::default()
         };
         let receiver = Receiver::opened(interface, &options, |socket| match way {

@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use laxity::units::Nanos;
+
 use super::batch::Batch;
 use super::queueing::Queueing;
 use super::{Options, socket};
@@ -60,6 +62,18 @@ impl Transmitter {
         self.headless = self.headless.map(|_| index);
         socket::bind(self.whole.as_fd(), index, 0)?;
         socket::bind(self.cut.as_fd(), index, 0)
+    }
+
+    /// At most this many bytes of frames, as the kernel counts their memory, wait in the
+    /// interface's own queue.
+    pub(crate) fn limit_queue(&self, bytes: u32) -> io::Result<()> {
+        socket::limit_send_buffer(self.whole.as_fd(), bytes)?;
+        socket::limit_send_buffer(self.cut.as_fd(), bytes)
+    }
+
+    /// How long the interface is expected to hold a frame that it has just taken.
+    pub(crate) fn holding(&self) -> Nanos {
+        self.queueing.expected()
     }
 
     pub(crate) fn queue(&mut self, frame: Handle) {

@@ -137,12 +137,16 @@ fn some_arguments() -> Result<Calls, BackendError> {
     // Threads, not processes.
     let thread = libc::CLONE_THREAD | libc::CLONE_VM;
     let threads = one(0, SeccompCmpOp::MaskedEq(thread as u64), thread as u64)?;
+    let buffer = SeccompRule::new(vec![
+        condition(1, SeccompCmpOp::Eq, libc::SOL_SOCKET as u64)?,
+        condition(2, SeccompCmpOp::Eq, libc::SO_SNDBUF as u64)?,
+    ])?;
     Ok(Calls::from([
         // Memory that is to be executed is not asked for.
         (libc::SYS_mmap, vec![never(2, libc::PROT_EXEC)?]),
         (libc::SYS_mprotect, vec![never(2, libc::PROT_EXEC)?]),
-        // To go on with an interface that has come back.
-        (libc::SYS_setsockopt, any_of(1, &[libc::SOL_PACKET])?),
+        // To go on with an interface that has come back, or with a link of another rate.
+        (libc::SYS_setsockopt, [any_of(1, &[libc::SOL_PACKET])?, vec![buffer]].concat()),
         (libc::SYS_fcntl, any_of(1, &[libc::F_GETFD, libc::F_GETFL, libc::F_SETFL])?),
         (libc::SYS_clone, vec![threads]),
         (libc::SYS_prctl, any_of(0, &[libc::PR_SET_NAME, libc::PR_SET_TIMERSLACK])?),

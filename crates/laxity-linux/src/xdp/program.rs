@@ -30,7 +30,9 @@ pub(super) fn attach<'a>(
         let put = bpf::put(map.as_fd(), queue, socket.as_raw_fd() as u32);
         put.doing(format!("put the socket of queue {queue} of {name} into its map"))?;
     }
-    let program = bpf::load(XDP, &redirect(map.as_raw_fd()));
+    // Before Linux 5.8 programs under other licences than the kernel's do not learn the time.
+    let program = bpf::load(XDP, &stamp_and_redirect(map.as_raw_fd()))
+        .or_else(|_| bpf::load(XDP, &redirect(map.as_raw_fd())));
     let program = program.privileged(format!("load an XDP program for {name}"), NEEDS)?;
     let mode = if native { DRIVER } else { GENERIC };
     let linked = bpf::link(program.as_fd(), interface.index, AT_XDP, mode);
@@ -43,6 +45,32 @@ pub(super) fn attach<'a>(
             _ => error,
         },
     )
+}
+
+/// Where the stamp of a frame is: right before it, on `CLOCK_MONOTONIC`.
+pub(super) const STAMP: usize = size_of::<u64>();
+
+/// Puts `bpf_ktime_get_ns()` before the frame, where there is room, and redirects it.
+fn stamp_and_redirect(map: i32) -> Vec<u64> {
+    const DATA: i16 = 0;
+    const BEFORE_DATA: i16 = 8;
+    const ADJUST_META: i32 = 54;
+    const TIME: i32 = 5;
+    let stamp = [
+        instruction(0xbf, 6, 1, 0, 0),               // r6 = r1
+        instruction(0xb7, 2, 0, 0, -(STAMP as i32)), // r2 = -8
+        instruction(0x85, 0, 0, 0, ADJUST_META),     // call
+        instruction(0x55, 0, 0, 7, 0),               // if r0 != 0 goto the end
+        instruction(0x85, 0, 0, 0, TIME),            // call
+        instruction(0x61, 2, 6, BEFORE_DATA, 0),     // r2 = *(u32 *)(r6 + 8)
+        instruction(0x61, 3, 6, DATA, 0),            // r3 = *(u32 *)(r6 + 0)
+        instruction(0xbf, 1, 2, 0, 0),               // r1 = r2
+        instruction(0x07, 1, 0, 0, STAMP as i32),    // r1 += 8
+        instruction(0x2d, 1, 3, 1, 0),               // if r1 > r3 goto the end
+        instruction(0x7b, 2, 0, 0, 0),               // *(u64 *)r2 = r0
+        instruction(0xbf, 1, 6, 0, 0),               // the end: r1 = r6
+    ];
+    [&stamp[..], &redirect(map)].concat()
 }
 
 /// `return bpf_redirect_map(map, context->rx_queue_index, XDP_PASS)`: a frame of a queue that has

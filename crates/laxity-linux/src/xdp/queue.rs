@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use laxity::units::Nanos;
 
+use super::HEADROOM;
+use super::program::STAMP;
 use super::rings::{Ring, RingKind};
 use crate::error::{Doing, Error};
 use crate::frames::{Handle, Pool, Port, Statistics, VnetHeader};
@@ -85,6 +87,9 @@ impl Queue {
         while count < room
             && let Some(place) = pool.take(at)
         {
+            // SAFETY: the place is longer than what is kept free before a frame, aligned to a page
+            // or half of one, and the backend's alone until the kernel knows of it.
+            unsafe { pool.room_at(place).add(HEADROOM - STAMP).cast::<u64>().write(0) };
             self.fill.put(from.wrapping_add(count), u64::from(place.0) * self.stride);
             count += 1;
         }
@@ -103,7 +108,8 @@ impl Queue {
             let frame = self.receive.get(from.wrapping_add(frame));
             let place = Handle((frame.addr / self.stride) as u32);
             let (start, length) = ((frame.addr % self.stride) as usize, frame.len as usize);
-            pool.hold(place, start, length, VnetHeader::default(), Nanos(0));
+            let arrived = stamp(pool, place, start);
+            pool.hold(place, start, length, VnetHeader::default(), arrived);
             into.push(place);
         }
         self.receive.set_read(from.wrapping_add(count));
@@ -203,6 +209,15 @@ impl Queue {
             get_option(self.socket(), libc::SOL_XDP, libc::XDP_STATISTICS)?;
         Ok(counted.rx_dropped + counted.rx_ring_full)
     }
+}
+
+/// When a frame arrived that begins at `start` in its place; zero if the program did not say.
+fn stamp(pool: &Pool, place: Handle, start: usize) -> Nanos {
+    if start < STAMP {
+        return Nanos::ZERO;
+    }
+    // SAFETY: the stamp lies within the place, which the kernel has given back.
+    Nanos(unsafe { pool.room_at(place).add(start - STAMP).cast::<u64>().read_unaligned() })
 }
 
 /// Makes the pool the memory of the socket.

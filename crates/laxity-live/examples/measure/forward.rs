@@ -148,7 +148,7 @@ pub(crate) fn waiting(
                 }
                 let began = clock();
                 loop {
-                    let turn = bridge.turn(clock, &mut |_, _, _| {})?;
+                    let turn = bridge.turn(clock, &mut ())?;
                     if !turn.more && turn.next.is_none() {
                         break;
                     }

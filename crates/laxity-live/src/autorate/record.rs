@@ -52,7 +52,7 @@ impl RateRecord {
                 let queueing = self.found.queueing();
                 self.seconds.queues(queueing);
                 // What was late for other reasons is judged elsewhere.
-                let delay = sent.delay().saturating_sub(sent.allowance);
+                let delay = sent.delay().saturating_sub(sent.late());
                 let delay = delay.saturating_add(queueing);
                 self.seconds.sends(sent.packet.class, delay, sent.packet.length);
             }
@@ -69,6 +69,8 @@ impl RateRecord {
             | Event::Idle { .. }
             | Event::Reloaded { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -83,6 +83,8 @@ impl Demands {
             | Event::Lost(_)
             | Event::Rate { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

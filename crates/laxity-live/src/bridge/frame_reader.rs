@@ -68,6 +68,7 @@ impl FrameReader {
             ecn: ds::ecn(bytes),
             ack: ack.unwrap_or_default(),
             length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            arrived: None,
             handle: handle.0.into(),
         }
     }

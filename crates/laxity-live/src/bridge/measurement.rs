@@ -121,8 +121,8 @@ impl WayMeasurement {
             Event::Sent(sent) => {
                 self.has_arrived(&sent.packet);
                 self.books.dispatched(&sent.packet);
-                self.books.sent(&sent.packet, sent.departure);
-                self.late.record(sent.lateness);
+                self.books.sent(&Packet { arrival: sent.arrived, ..sent.packet }, sent.end());
+                self.late.record(sent.overdue());
                 let bound = self.bounds.get(sent.packet.class.index()).copied().flatten();
                 let keeps = sent.packet.demoted || bound.is_none_or(|bound| sent.keeps(bound));
                 self.broken += u64::from(!keeps);
@@ -136,7 +136,9 @@ impl WayMeasurement {
             Event::Idle { .. }
             | Event::Rate { .. }
             | Event::Reloaded { .. }
-            | Event::Introduced { .. } => {}
+            | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. } => {}
         }
     }
 

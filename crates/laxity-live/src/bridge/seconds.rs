@@ -43,8 +43,7 @@ impl Seconds {
                 let delay = sent.delay();
                 class.delays.record(delay);
                 if delay.0 >= class.present.max_ns {
-                    (class.present.max_ns, class.present.allowance_ns) =
-                        (delay.0, sent.allowance.0);
+                    (class.present.max_ns, class.present.allowance_ns) = (delay.0, sent.late().0);
                 }
             }
             Event::Dropped(dropped) => {
@@ -64,6 +63,8 @@ impl Seconds {
             | Event::Lost(_)
             | Event::Rate { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

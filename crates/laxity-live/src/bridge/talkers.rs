@@ -97,6 +97,8 @@ impl Talkers {
             | Event::Lost(_)
             | Event::Rate { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Kept { .. } => {}
         }
     }

@@ -76,6 +76,8 @@ struct Direction {
     /// The text of that plan, until the event of its reload is heard.
     text: Option<String>,
     ledger: Option<Ledger>,
+    /// When a scheduler began anew for the ledger's sake.
+    mended_at: Nanos,
     /// What finds the rate, if anything does.
     found: Option<FoundRate>,
 }
@@ -89,6 +91,8 @@ struct Second {
 }
 
 const SECOND: Nanos = Nanos(1_000_000_000);
+/// A ledger goes on after a gap at most as often.
+const MENDING: Nanos = SECOND;
 
 impl BridgeTask {
     /// Empty books of directions of these names that follow these plans from now on, on the time of
@@ -108,7 +112,9 @@ impl BridgeTask {
         let [rate, back_rate] = rates;
         let direction = |at: Side, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
             let present = Period::new((at, ways[at.index()]), 0, plan?, now, found.as_ref());
-            Some(Direction { present, next: None, keeps_books: false, text: None, ledger, found })
+            let (next, keeps_books, text) = (None, false, None);
+            let mended_at = Nanos::ZERO;
+            Some(Direction { present, next, keeps_books, text, ledger, mended_at, found })
         };
         let directions = [
             direction(Side::A, there, ledger, rate),
@@ -140,7 +146,7 @@ impl BridgeTask {
                 if report.lost_before > 0 {
                     let ledgers =
                         directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
-                    ledgers.for_each(|ledger| ledger.gap(keeper));
+                    ledgers.for_each(|ledger| ledger.gap(report.lost_before, keeper));
                     let directions = directions.iter_mut().flatten();
                     directions.for_each(|it| it.present.forget_waits(thread, now));
                 }
@@ -293,6 +299,26 @@ impl Task for BridgeTask {
         followed
     }
 
+    fn mend(&mut self, workers: &Workers<Self::Plan>, keeper: &mut dyn Keeper) {
+        let now = self.time.elapsed();
+        for Direction { present, ledger, mended_at, .. } in self.directions.iter_mut().flatten() {
+            let Some(ledger) = ledger else { continue };
+            let Some(settings) = ledger.mends() else { continue };
+            if now < mended_at.saturating_add(MENDING) {
+                continue;
+            }
+            *mended_at = now;
+            if present.plan.link.wire.is_some() {
+                ledger.end(keeper);
+                continue;
+            }
+            // The same plan could be followed before. If it cannot be now, it is tried again.
+            if let Ok(prepared) = PreparedPlan::new(present.plan.clone(), settings) {
+                let _ = workers.reload([(present.at, prepared.anew())]);
+            }
+        }
+    }
+
     fn keep_books(&mut self) {
         self.keeps_books = true;
     }
@@ -413,6 +439,8 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
         | Event::Rate { .. }
         | Event::Reloaded { .. }
         | Event::Introduced { .. }
+        | Event::Resumed { .. }
+        | Event::Queued { .. }
         | Event::Kept { .. } => {}
     }
 }

@@ -4,12 +4,12 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, PreparedPlan};
+use laxity_forward::{Event, PreparedPlan, SentPacket};
 use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 
-use super::Bridge;
 use super::measurement::SideEvent;
+use super::{Bridge, Observer};
 use crate::error::{ReloadError, StartError};
 use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
@@ -53,15 +53,21 @@ impl<B: Backend> Work for BridgeWork<B> {
 
     fn turn(&mut self, end: Option<Nanos>) -> io::Result<Option<Turn>> {
         let BridgeWork { bridge, teller, plans, closing } = self;
-        let (observer, time) = (&mut observer(teller, plans), bridge.time());
+        let (observer, time) = (&mut Telling { teller, plans }, bridge.time());
         let clock = &mut || time.elapsed();
-        let Some(end) = end else { return bridge.turn(clock, observer).map(Some) };
-        let turn = if *closing.get_or_insert_with(|| bridge.close()) {
+        let takes_in = match end {
+            None => true,
+            Some(_) => *closing.get_or_insert_with(|| bridge.close()),
+        };
+        let turn = if takes_in {
             bridge.turn(clock, observer)?
         } else {
             Turn { next: bridge.send(clock, observer)?, more: false }
         };
-        let goes_on = (turn.next.is_some() || turn.more) && clock() < end;
+        let goes_on = end.is_none_or(|end| (turn.next.is_some() || turn.more) && clock() < end);
+        if !goes_on || teller.kept() > KEPT {
+            teller.tell_kept();
+        }
         Ok(goes_on.then_some(turn))
     }
 
@@ -84,21 +90,43 @@ impl<B: Backend> Work for BridgeWork<B> {
     fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), ReloadError> {
         let BridgeWork { bridge, teller, plans, .. } = self;
         let now = bridge.time().elapsed();
-        Ok(bridge
-            .reload(*at, now, next, &mut observer(teller, plans))
-            .ok_or(ReloadError::Plain)??)
+        let reloaded = bridge.reload(*at, now, next, &mut Telling { teller, plans });
+        teller.tell_kept();
+        Ok(reloaded.ok_or(ReloadError::Plain)??)
     }
 }
 
-/// Tells what happens to the frames that arrive at a side.
-fn observer<'a>(
+/// Whether it is not known yet when a packet was handed over.
+fn is_unknown(sent: &SentPacket) -> bool {
+    !sent.is_under_way && sent.held == Nanos::ZERO
+}
+
+/// Events that are kept at most while an interface takes no more.
+const KEPT: usize = 4_096;
+
+/// Tells what happens to the frames that arrive at a side, when what is sent has been handed over.
+struct Telling<'a> {
     teller: &'a mut Teller<SideEvent>,
     plans: &'a mut [u32; 2],
-) -> impl FnMut(Side, &Event, &Pool) + 'a {
-    move |at, event, pool| {
-        let plan = &mut plans[at.index()];
+}
+
+impl Observer for Telling<'_> {
+    fn observe(&mut self, at: Side, event: &Event, pool: &Pool) {
+        let plan = &mut self.plans[at.index()];
         *plan += u32::from(matches!(event, Event::Reloaded { .. }));
         let frame = || Some(pool.bytes(Handle(event.leaving()?.handle as u32)));
-        teller.tell_with(SideEvent { at, plan: *plan, event: *event }, frame);
+        self.teller.keep(SideEvent { at, plan: *plan, event: *event }, frame);
+    }
+
+    fn handed_over(&mut self, at: Side, time: Nanos, holding: Nanos) {
+        self.teller.change_kept(|it| match &mut it.event {
+            Event::Sent(sent) if it.at == at && is_unknown(sent) => {
+                sent.held = time.saturating_sub(sent.start).saturating_add(holding).max(Nanos(1));
+            }
+            _ => {}
+        });
+        // In their order: what the interface of the other side has not taken yet stays.
+        self.teller
+            .tell_kept_until(|it| matches!(&it.event, Event::Sent(sent) if is_unknown(sent)));
     }
 }

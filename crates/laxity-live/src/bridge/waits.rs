@@ -75,6 +75,8 @@ impl Waits {
             | Event::Lost(_)
             | Event::Idle { .. }
             | Event::Introduced { .. }
+            | Event::Resumed { .. }
+            | Event::Queued { .. }
             | Event::Nonconforming { .. } => {}
         }
     }

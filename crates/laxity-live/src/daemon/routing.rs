@@ -45,7 +45,6 @@ impl Daemon {
         let options = packet::Options {
             frames: ROUTER_FRAMES,
             receive_buffer: ROUTER_RECEIVE_BUFFER,
-            stamps: true,
             ..packet::Options::default()
         };
         match sockets {

@@ -50,6 +50,9 @@ pub(crate) trait Task {
         keeper: &mut dyn Keeper,
     ) -> Result<(), String>;
 
+    /// Has ledgers go on after a gap.
+    fn mend(&mut self, _: &Workers<Self::Plan>, _: &mut dyn Keeper) {}
+
     /// The plan that is followed next is the present one with other classes: what is measured of
     /// those that stay goes on.
     fn keep_books(&mut self) {}
@@ -103,9 +106,8 @@ impl<'k, T: Task> Supervisor<'k, T> {
         begun: &str,
         duration: Option<Nanos>,
     ) -> Result<Status, LiveError> {
-        if let Some(cost) = self.workers.cost_of_no_priority() {
-            self.keeper.say(&cost);
-        }
+        let costs = [self.workers.cost_of_no_priority(), self.workers.cost_of_no_lock()];
+        costs.iter().flatten().for_each(|cost| self.keeper.say(cost));
         super::close()?;
         self.keeper.say(begun);
         self.keeper.begun();
@@ -116,6 +118,7 @@ impl<'k, T: Task> Supervisor<'k, T> {
         task.read(keeper);
         let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));
         let status = Status { orders, promised: promised(board.as_ref()), ..status };
+        left(&status).into_iter().for_each(|left| keeper.say(&left));
         task.end(&counts, keeper);
         Ok(status)
     }
@@ -131,6 +134,7 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     fn look(&mut self) -> Result<(), WorkerError> {
         let Supervisor { workers, task, links, keeper, .. } = self;
         task.read(*keeper);
+        task.mend(workers, *keeper);
         let reattach = |at: Port, to| workers.reattach(at, &to);
         links.follow(reattach, &mut |what| keeper.say(what))
     }
@@ -184,6 +188,26 @@ impl<T: Task> super::Work for Supervisor<'_, T> {
     }
 }
 
+/// What was not sent when the time for that was over, in a sentence. `None` if all was, or if books
+/// are short of events, so that nobody knows.
+fn left(status: &Status) -> Option<String> {
+    if status.events_lost != Some(0) {
+        return None;
+    }
+    let classes = status.ways.iter().flat_map(|way| &way.classes);
+    let queued = classes.filter_map(|class| Some((&class.name, class.queued?)));
+    let left: Vec<_> = queued.filter(|(_, count)| *count > 0).collect();
+    let count: u64 = left.iter().map(|(_, count)| count).sum();
+    let named = |(name, count): &(&String, u64)| format!("{name} {count}");
+    let classes = left.iter().take(NAMED).map(named).collect::<Vec<_>>().join(", ");
+    let others = if left.len() > NAMED { ", and others" } else { "" };
+    (count > 0)
+        .then(|| format!("at the end {count} packets were left that waited: {classes}{others}"))
+}
+
+/// As many classes are named in a sentence.
+const NAMED: usize = 8;
+
 fn promised(board: Option<&PromisedBoard>) -> Option<PromisedStatus> {
     Some(board?.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
@@ -208,5 +232,33 @@ fn status<T: Task>(
         network,
         orders: BTreeMap::new(),
         promised: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use laxity::port::Promise;
+
+    use super::*;
+    use crate::bridge::WayMeasurement;
+    use crate::bridge::samples::plan;
+
+    #[test]
+    fn what_is_left_is_said_by_class_where_books_are_whole() {
+        let measured = WayMeasurement::new([Promise::default(); 2]);
+        let mut way = WayStatus::new("out", &plan(), &measured);
+        let status = |way: &WayStatus, lost| Status {
+            events_lost: Some(lost),
+            ways: vec![way.clone()],
+            ..Status::default()
+        };
+        assert_eq!(left(&status(&way, 0)), None);
+        way.classes[1].queued = Some(7);
+        let said = left(&status(&way, 0)).expect("some are left");
+        assert_eq!(said, "at the end 7 packets were left that waited: rest 7");
+        way.classes[0].queued = Some(1);
+        let said = left(&status(&way, 0)).expect("some are left");
+        assert!(said.contains("8 packets") && said.contains("call 1, rest 7"), "{said}");
+        assert_eq!(left(&status(&way, 3)), None);
     }
 }

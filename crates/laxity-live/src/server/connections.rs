@@ -1,6 +1,6 @@
 //! Connections: who may have one, how many, and how long.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -15,13 +15,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::answers::{Answering, Door};
 use super::guard::Names;
 use super::sight::Sight;
-use super::{CONNECTIONS, Listeners, PATIENCE};
+use super::{CONNECTIONS, Listeners, PATIENCE, READERS};
 use crate::reservations::Clients;
 
 /// So long a handshake of TLS may take.
@@ -104,14 +105,27 @@ async fn control_of(listener: UnixListener, owner: u32, sight: Arc<Sight>) {
 }
 
 async fn network_of(listener: TcpListener, names: Arc<Names>, sight: Arc<Sight>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    while let Ok(place) = places.clone().acquire_owned().await {
+    let mut open = VecDeque::new();
+    loop {
         let Ok((stream, peer)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
+        make_place(&mut open);
         let answering = Answering { door: Door::Network(names.clone()), sight: sight.clone() };
-        serve(stream, place, answering, PATIENCE, peer.to_string());
+        open.push_back(serve(stream, (), answering, PATIENCE, peer.to_string()));
+    }
+}
+
+/// Cuts off the oldest connection if there are as many as there may be. A quick reader is served at
+/// once in this way, however many slow ones there are: it is the oldest only when as many have come
+/// behind it.
+fn make_place(open: &mut VecDeque<AbortHandle>) {
+    open.retain(|connection| !connection.is_finished());
+    if open.len() >= READERS
+        && let Some(oldest) = open.pop_front()
+    {
+        oldest.abort();
     }
 }
 
@@ -131,7 +145,7 @@ async fn orders_of(listener: TcpListener, clients: Arc<Clients>, sight: Arc<Sigh
         let answering =
             |certificate| Answering { door: Door::Clients(clients, certificate), sight };
         match &acceptor {
-            None => serve(stream, held, answering(None), CONTROL_PATIENCE, who),
+            None => drop(serve(stream, held, answering(None), CONTROL_PATIENCE, who)),
             Some(acceptor) => {
                 let handshake = timeout(HANDSHAKE, acceptor.accept(stream));
                 tokio::spawn(async move {
@@ -181,15 +195,15 @@ impl Drop for Share {
     }
 }
 
-/// Answers one request.
+/// Answers one request. Aborting what it returns cuts the connection off.
 fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     place: impl Send + 'static,
     answering: Answering,
     patience: Duration,
     who: String,
-) {
-    tokio::spawn(async move {
+) -> AbortHandle {
+    let served = tokio::spawn(async move {
         let _place = place;
         let sight = answering.sight.clone();
         let service = service_fn(move |request: hyper::Request<Incoming>| {
@@ -203,6 +217,7 @@ fn serve(
             sight.slow_reader(&who);
         }
     });
+    served.abort_handle()
 }
 
 /// Who breaks off, or does not speak HTTP, is no concern of ours.

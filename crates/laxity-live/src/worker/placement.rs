@@ -38,20 +38,25 @@ impl Default for Options {
     }
 }
 
+/// What a thread does not have that it was to have, each with the reason.
+#[derive(Debug, Default)]
+pub(super) struct Lacks {
+    pub(super) real_time: Option<Error>,
+    /// Memory that stays.
+    pub(super) locked_memory: Option<Error>,
+}
+
 /// Holds what a thread has of the machine while it forwards.
 pub(super) struct Placement {
     _awake: Option<Awake>,
 }
 
 /// Gives the calling thread its core and priority, and confines it to a sandbox, since it reads
-/// what strangers send. Sends `begun` why there is no real-time priority, or why the thread cannot
-/// begin; then there is no placement.
-pub(super) fn place(
-    options: Options,
-    begun: &Sender<Result<Option<Error>, Error>>,
-) -> Option<Placement> {
+/// what strangers send. Sends `begun` what the thread lacks, or why it cannot begin; then there is
+/// no placement.
+pub(super) fn place(options: Options, begun: &Sender<Result<Lacks, Error>>) -> Option<Placement> {
     let (placement, result) = match try_place(options) {
-        Ok((placement, not_real_time)) => (Some(placement), Ok(not_real_time)),
+        Ok((placement, lacks)) => (Some(placement), Ok(lacks)),
         Err(error) => (None, Err(error)),
     };
     // The starter waits for this.
@@ -59,18 +64,17 @@ pub(super) fn place(
     placement
 }
 
-fn try_place(options: Options) -> Result<(Placement, Option<Error>), Error> {
+fn try_place(options: Options) -> Result<(Placement, Lacks), Error> {
     let _awake = options.awake.then(Awake::begin).transpose()?;
     options.core.map(priority::pin).transpose()?;
-    let not_real_time = make_punctual(options).err();
-    Sandbox::new().enter()?;
-    Ok((Placement { _awake }, not_real_time))
-}
-
-fn make_punctual(options: Options) -> Result<(), Error> {
     priority::exact_timers()?;
-    match options.priority {
-        Some(wanted) => priority::real_time(wanted).and_then(|()| priority::lock_memory()),
-        None => Ok(()),
-    }
+    let lacks = match options.priority {
+        Some(wanted) => Lacks {
+            real_time: priority::real_time(wanted).err(),
+            locked_memory: priority::lock_memory().err(),
+        },
+        None => Lacks::default(),
+    };
+    Sandbox::new().enter()?;
+    Ok((Placement { _awake }, lacks))
 }

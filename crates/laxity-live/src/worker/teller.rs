@@ -10,7 +10,9 @@ pub(crate) struct Teller<E> {
     events: Producer<Entry<E>>,
     /// The bytes of captured frames; without capacity if none are captured.
     frames: Producer<u8>,
-    /// Events lost since the last one told.
+    /// Events that are told later. The ring has room for them.
+    kept: Vec<Entry<E>>,
+    /// Events lost since the last one told or kept.
     lost: u64,
 }
 
@@ -49,7 +51,7 @@ impl<E> Teller<E> {
         let (events, read) = RingBuffer::new(options.events);
         let (frames, captured) = RingBuffer::new(options.capture);
         let reports = Reports { events: read, frames: captured, frame: Vec::new(), lost: 0 };
-        (Teller { events, frames, lost: 0 }, reports)
+        (Teller { events, frames, kept: Vec::new(), lost: 0 }, reports)
     }
 
     /// Tells an event that is about no frame.
@@ -59,14 +61,44 @@ impl<E> Teller<E> {
 
     /// Tells an event, with all bytes of its frame if frames are captured and there is room.
     pub(crate) fn tell_with<'a>(&mut self, event: E, frame: impl FnOnce() -> Option<&'a [u8]>) {
-        if self.events.is_full() {
+        self.keep(event, frame);
+        self.tell_kept();
+    }
+
+    /// The same, but keeps the event, which may be [changed](Self::change_kept) until it is
+    /// [told](Self::tell_kept).
+    pub(crate) fn keep<'a>(&mut self, event: E, frame: impl FnOnce() -> Option<&'a [u8]>) {
+        if self.events.slots() <= self.kept.len() {
             self.lost += 1;
             return;
         }
         let captured = if self.captures() { self.capture(frame()) } else { 0 };
-        // Nobody else takes the room that there is.
-        let _ = self.events.push(Entry { event, captured, lost_before: self.lost });
+        self.kept.push(Entry { event, captured, lost_before: self.lost });
         self.lost = 0;
+    }
+
+    /// How many events are kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Changes all events that are kept.
+    pub(crate) fn change_kept(&mut self, change: impl FnMut(&mut E)) {
+        self.kept.iter_mut().map(|entry| &mut entry.event).for_each(change);
+    }
+
+    /// Tells all events that are kept.
+    pub(crate) fn tell_kept(&mut self) {
+        self.tell_kept_until(|_| false);
+    }
+
+    /// Tells the events that are kept before the first of these.
+    pub(crate) fn tell_kept_until(&mut self, is_one: impl Fn(&E) -> bool) {
+        let first = self.kept.iter().position(|entry| is_one(&entry.event));
+        for entry in self.kept.drain(..first.unwrap_or(self.kept.len())) {
+            // Nobody else takes the room that there was.
+            let _ = self.events.push(entry);
+        }
     }
 
     /// Whether frames are captured.

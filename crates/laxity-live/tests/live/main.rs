@@ -2,6 +2,7 @@
 //! these: run as root or within `unshare -Urn`; without it every test says that it was skipped.
 #![cfg(target_os = "linux")]
 
+mod arrivals;
 mod congestion;
 mod corpus;
 mod demo;

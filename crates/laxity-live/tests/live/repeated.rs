@@ -9,11 +9,57 @@ use laxity_api::repeat;
 use laxity_forward::ledger::Writer;
 use laxity_forward::{Event, PreparedPlan, Settings};
 use laxity_linux::frames::Side;
-use laxity_live::Way;
+use laxity_live::{Bridge, Forwarding, Options, Way};
 use laxity_plan::discipline::Kind;
 
 use crate::hosts::{Hosts, plan, text};
 use crate::traffic::{datagrams, scheduled, start};
+
+/// Events that come too fast leave a gap. Once a scheduler has begun anew, with what is queued, all
+/// that follows is repeated.
+#[test]
+fn the_simulator_repeats_what_follows_a_gap() {
+    let Some(hosts) = Hosts::new() else { return };
+    let options = Options { priority: None, events: 400, ..Options::default() };
+    let bridge = Bridge::new(hosts.ring(), [scheduled(&plan("edf")), Way::Plain]);
+    let (forwarding, mut recorder) = Forwarding::start(bridge, options).expect("a thread");
+    let mut ledger = Writer::new(Vec::new(), Settings::default().into()).expect("room in memory");
+    ledger.plan(&text("edf")).expect("room in memory");
+    let mut write = |recorder: &mut laxity_live::Recorder| {
+        recorder.read(|report| {
+            if report.lost_before > 0 {
+                ledger.gap(report.lost_before).expect("room in memory");
+            }
+            ledger.write(&report.event.event).expect("room in memory");
+        });
+    };
+    let (a, b) = (&hosts.a, &hosts.b);
+    assert!(datagrams(a, b, 6000, 600) > 0);
+    write(&mut recorder);
+    let resumed = thread::scope(|scope| {
+        let flood = scope.spawn(move || datagrams(a, b, 6000, 600));
+        let mut resumed = 0;
+        while !flood.is_finished() {
+            if resumed == 0 && recorder.lost > 0 || resumed == 7 {
+                let next = PreparedPlan::new(plan("edf"), &Settings::default()).expect("a link");
+                forwarding.reload((Side::A, next.anew())).expect("it follows");
+            }
+            resumed += 1;
+            write(&mut recorder);
+            thread::sleep(Duration::from_millis(2));
+        }
+        assert!(flood.join().expect("sent") > 0);
+        resumed
+    });
+    assert!(resumed > 7);
+    forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
+    write(&mut recorder);
+    assert!(recorder.lost > 0, "some were lost");
+    let repeated = repeat(Cursor::new(ledger.into_inner())).expect("a link that was there");
+    assert!(repeated.difference.is_none(), "{:?}", repeated.difference);
+    assert!(!repeated.gaps.is_empty() && repeated.gaps[0].until_ns.is_some(), "{repeated:?}");
+    assert!(repeated.sent > 300, "{repeated:?}");
+}
 
 /// Every dispatch and drop, across reloads to other disciplines, while packets are queued.
 #[test]

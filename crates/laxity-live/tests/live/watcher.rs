@@ -92,8 +92,17 @@ pub(crate) struct Came {
 
 /// The datagrams with stamps in them that arrive at the host, by port.
 pub(crate) fn stamped(to: &Namespace, ports: [u16; 2]) -> Background<[Vec<Came>; 2]> {
-    let open = || Tap::open(&Interface::named("eth").expect("it is there"), Way::In, 32 << 20);
-    let mut tap = to.run(open).expect("entered").expect("a tap");
+    stamped_at(to, "eth", ports)
+}
+
+/// Those that arrive at an interface.
+pub(crate) fn stamped_at(
+    place: &Namespace,
+    interface: &str,
+    ports: [u16; 2],
+) -> Background<[Vec<Came>; 2]> {
+    let open = || Tap::open(&Interface::named(interface).expect("it is there"), Way::In, 32 << 20);
+    let mut tap = place.run(open).expect("entered").expect("a tap");
     // The kernel takes a moment to begin with stamps.
     thread::sleep(Duration::from_millis(50));
     Background::start(move |stop| {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use laxity_live::client::{Client, ClientError};
-use laxity_live::server::{CONNECTIONS, PATIENCE};
+use laxity_live::server::{CONNECTIONS, PATIENCE, READERS};
 
 use crate::sample::{Sample, status};
 
@@ -108,4 +108,30 @@ fn slow_readers_are_cut_off() {
     let mut whole = Vec::new();
     let _cut_off = slow[0].read_to_end(&mut whole);
     assert!(whole.len() < sample.get("/status", "").len());
+}
+
+/// Those who came last are served, and at once.
+#[test]
+fn however_many_are_slow_a_scrape_is_answered_at_once() {
+    let sample = Sample::new(status(3_000), Ok(()));
+    let asks = format!("GET /status HTTP/1.1\r\nHost: {}\r\n\r\n", sample.address);
+    let slow = (0..200).map(|number| {
+        let mut stream = TcpStream::connect(sample.address).expect("it listens");
+        let request = if number % 2 == 0 { "GET /sta" } else { &asks };
+        stream.write_all(request.as_bytes()).expect("it reads");
+        stream
+    });
+    let mut slow: Vec<_> = slow.collect();
+    let begun = Instant::now();
+    let scraped = sample.get("/metrics", "");
+    let took = begun.elapsed();
+    assert!(scraped.starts_with("HTTP/1.1 200"), "{scraped}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    // The first ones were cut off long before their time.
+    slow.truncate(200 - READERS);
+    for stream in &mut slow {
+        stream.set_read_timeout(Some(Duration::from_secs(2))).expect("a time");
+        let _ended = stream.read_to_end(&mut Vec::new());
+    }
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
 }
