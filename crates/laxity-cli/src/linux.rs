@@ -67,6 +67,7 @@ impl From<LiveError> for Failure {
             | LiveError::Network
             | LiveError::OneLink
             | LiveError::XdpRouters
+            | LiveError::RouterArrivals
             | LiveError::XdpWire
             | LiveError::UnequalThreads(..)
             | LiveError::HostThreads

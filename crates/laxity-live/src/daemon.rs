@@ -29,7 +29,7 @@ use crate::autorate::FoundRate;
 use crate::bridge::Bridge;
 use crate::bridge::task::{BridgeTask, Files, Helpers};
 use crate::error::LiveError;
-use crate::file::{Capture, Ledger};
+use crate::file::{Capture, CaptureFile, Ledger};
 use crate::process::{
     Advise, Adviser, End, Keeper, Links, Names, PlanText, Process, Request, Supervisor, frames_for,
     secret,
@@ -56,7 +56,7 @@ pub struct Daemon {
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
     /// A file for the frames that were sent or dropped under a plan, each with what became of it.
-    pub capture: Option<PathBuf>,
+    pub capture: Option<CaptureFile>,
     /// Whether names of hosts are looked up.
     pub names: bool,
     /// A file of fixed size for the [history](crate::archive) of a link.
@@ -373,18 +373,18 @@ fn ledgers(
 
 /// The capture of frames at these interfaces, if there is to be one. The time of events is `now`.
 fn capture<'a>(
-    path: Option<PathBuf>,
+    file: Option<CaptureFile>,
     interfaces: impl IntoIterator<Item = &'a str>,
     now: Nanos,
     keeper: &mut dyn Keeper,
 ) -> Result<Option<Capture>, LiveError> {
-    let Some(path) = path else { return Ok(None) };
-    match Capture::create(&path, interfaces, now) {
+    let Some(file) = file else { return Ok(None) };
+    match Capture::create(&file, interfaces, now) {
         Ok(capture) => {
             keeper.say(&format!("frames are captured into {}", capture.path().display()));
             Ok(Some(capture))
         }
-        Err(error) => Err(LiveError::Capture(path, error)),
+        Err(error) => Err(LiveError::Capture(file.path, error)),
     }
 }
 

@@ -22,6 +22,9 @@ pub enum LiveError {
     /// AF_XDP sockets are for two interfaces.
     #[error("--backend xdp is for two interfaces: routers take ring or packet")]
     XdpRouters,
+    /// Routers tell frames when they leave.
+    #[error("--capture-at arrival is for two interfaces: routers capture frames at departure")]
+    RouterArrivals,
     /// AF_XDP sockets have too little memory for a wire.
     #[error(
         "--backend xdp has no memory for frames on a wire that is emulated: take ring or packet"

@@ -11,6 +11,7 @@ mod unique;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::capture::Capture;
+pub use self::capture::{CaptureAt, CaptureFile};
 pub(crate) use self::ledger::Ledger;
 pub use self::report::ReportFile;
 pub(crate) use self::unique::numbered;

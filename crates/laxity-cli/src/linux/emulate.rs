@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Emulate) -> Result<Promises, Failure> {
         explain: |_| String::new(),
         reservations: None,
         ledger: arguments.running.ledger.clone(),
-        capture: arguments.running.capture.clone(),
+        capture: arguments.running.capture(),
         names: false,
         history: None,
         requests,

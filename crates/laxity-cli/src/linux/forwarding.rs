@@ -69,7 +69,7 @@ fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
         explain: |reasons| words::statement(reasons),
         reservations: arguments.reservations.clone(),
         ledger: arguments.running.ledger.clone(),
-        capture: arguments.running.capture.clone(),
+        capture: arguments.running.capture(),
         names: arguments.names,
         history: arguments.history.clone(),
         requests,

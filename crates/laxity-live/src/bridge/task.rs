@@ -11,7 +11,7 @@ use super::measurement::SideEvent;
 use super::period::Period;
 use crate::archive::{Archive, PastAnswer, Subject};
 use crate::autorate::FoundRate;
-use crate::file::{Capture, Ledger};
+use crate::file::{Capture, CaptureAt, Ledger};
 use crate::process::{Adviser, Keeper, Names, Task, wall_clock};
 use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::Counts;
@@ -420,16 +420,23 @@ impl Second {
     }
 }
 
-/// Captures what was sent at the interface where it left, when it did; what was dropped at the one
-/// where it arrived, when it was dropped.
+/// Captures what was sent or dropped, where and when the capture [says](CaptureAt).
 fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>, plan: &Plan) {
     let at = event.at;
     match &event.event {
         Event::Sent(sent) => {
-            capture.frame(at.other().index(), sent.start, frame, &comment_sent(sent, plan));
+            let (place, time) = match capture.at {
+                CaptureAt::Departure => (at.other(), sent.start),
+                CaptureAt::Arrival => (at, sent.arrived),
+            };
+            capture.frame(place.index(), time, frame, &comment_sent(sent, plan));
         }
         Event::Dropped(dropped) => {
-            capture.frame(at.index(), dropped.time, frame, &comment_dropped(dropped, plan));
+            let time = match capture.at {
+                CaptureAt::Departure => dropped.time,
+                CaptureAt::Arrival => dropped.packet.arrival,
+            };
+            capture.frame(at.index(), time, frame, &comment_dropped(dropped, plan));
         }
         Event::Arrived(_)
         | Event::Delivered(_)

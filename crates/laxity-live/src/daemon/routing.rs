@@ -13,7 +13,7 @@ use laxity_plan::reader::PlanReader;
 
 use super::{Daemon, FrameSockets, capture, desk, with_capture};
 use crate::error::LiveError;
-use crate::file::folder_of;
+use crate::file::{CaptureAt, folder_of};
 use crate::process::prover::{Prove, Prover};
 use crate::process::{Keeper, Links, PlanText, Process, Reloads, Supervisor};
 use crate::reservations::{Answer, Desk, Order};
@@ -87,6 +87,9 @@ impl Daemon {
         let mut prover = Prover::start(vec![folder_of(&plan.path)], routing)?;
         let ports = links.names();
         let ports = ports.iter().map(String::as_str);
+        if self.capture.as_ref().is_some_and(|file| file.at == CaptureAt::Arrival) {
+            return Err(LiveError::RouterArrivals);
+        }
         let capture = capture(self.capture, ports, time.now(), keeper)?;
         let options = with_capture(self.options, capture.as_ref());
         let (worker, reports) = Running::start(host, options)?;

@@ -1,7 +1,7 @@
 //! Frames for Wireshark, each with what became of it.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
@@ -10,10 +10,34 @@ use super::pcapng;
 use super::spool::Spool;
 use crate::process::Keeper;
 
+/// Where frames are captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a frame comes and goes")]
+pub enum CaptureAt {
+    /// A frame that is sent where it leaves, when it does; one that is dropped where it arrived,
+    /// when it was dropped.
+    #[default]
+    Departure,
+    /// Every frame where it arrived, when it did. They are written when they leave or are dropped,
+    /// so that they are not in the order of time.
+    Arrival,
+}
+
+/// A capture to be made.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "what a capture is asked for")]
+pub struct CaptureFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Where frames are captured.
+    pub at: CaptureAt,
+}
+
 /// A pcapng file of the frames that were sent or dropped under a plan, each with a comment that
 /// tells its class, delay and fate.
 pub(crate) struct Capture {
     spool: Spool,
+    pub(crate) at: CaptureAt,
     /// What is written next.
     blocks: Vec<u8>,
     /// How much later the time of day is than the time of events.
@@ -29,15 +53,15 @@ impl Capture {
     /// # Errors
     /// If it cannot be made.
     pub(crate) fn create<'a>(
-        path: &Path,
+        file: &CaptureFile,
         interfaces: impl IntoIterator<Item = &'a str>,
         now: Nanos,
     ) -> io::Result<Self> {
-        let spool = Spool::create("capture", path)?;
+        let spool = Spool::create("capture", &file.path)?;
         let ahead = Clock::Realtime.now().saturating_sub(now);
         let mut blocks = Vec::new();
         pcapng::begin(&mut blocks, interfaces);
-        Ok(Capture { spool, blocks, ahead, missed: 0 })
+        Ok(Capture { spool, at: file.at, blocks, ahead, missed: 0 })
     }
 
     /// The file's name.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use laxity::units::Nanos;
 use laxity_live::FrameSockets;
+use laxity_live::file::CaptureFile;
 use laxity_live::routers::PortName;
 
 use super::control::{Monitoring, address};
@@ -114,6 +115,30 @@ pub(crate) struct Running {
     /// there already is kept: the new one gets a number, as in frames-2.pcapng.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
+    /// Where frames are captured. With arrival, `laxity run --arrivals FILE --sort` repeats what
+    /// came to the link.
+    #[arg(long, value_name = "WHERE", default_value = "departure", requires = "capture")]
+    pub capture_at: CaptureAt,
+}
+
+/// Where frames are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CaptureAt {
+    /// Sent frames where they leave, dropped ones where they arrived, when they were dropped.
+    Departure,
+    /// All frames where they arrived, when they did.
+    Arrival,
+}
+
+impl Running {
+    /// The capture that is asked for.
+    pub(crate) fn capture(&self) -> Option<CaptureFile> {
+        let at = match self.capture_at {
+            CaptureAt::Departure => laxity_live::file::CaptureAt::Departure,
+            CaptureAt::Arrival => laxity_live::file::CaptureAt::Arrival,
+        };
+        self.capture.clone().map(|path| CaptureFile { path, at })
+    }
 }
 
 /// How frames are taken in and sent.
