@@ -107,6 +107,8 @@ mod tests {
             deadline_misses: 0,
             bound_ns: None,
             bound_misses: 0,
+            broken: 0,
+            forfeit: false,
             waits: None,
             second: None,
             watched: None,

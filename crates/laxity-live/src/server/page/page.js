@@ -52,6 +52,12 @@ const sum = (counts) => Object.values(counts).reduce((all, count) => all + count
 
 const misses = (it) => (it.deadline_ns || it.bound_ns ? Math.max(it.deadline_misses, it.bound_misses) : null);
 
+// Whether some of those broke a promise: a proved one that its sender has not forfeited and that no lateness excuses, or one that is not proved.
+const isBroken = (it) => it.broken > 0 || (!it.bound_ns && !it.forfeit && misses(it) > 0);
+
+// Whether packets were dropped for another reason than that their sender broke its contract.
+const hasLost = (it) => Object.keys(it.dropped).some((reason) => reason !== "contract");
+
 // The class of that name in an earlier status, unless it counts anew since.
 function same(status, way, it) {
   const found = status.ways.find((other) => other.way === way.way)?.classes.find((other) => other.name === it.name);
@@ -98,10 +104,10 @@ function fillTable(table, way, before, seconds) {
     cell(row, before ? shortNumber((bytes * 8e-6) / seconds) : NOTHING);
     cell(row, it.arrived);
     cell(row, it.sent);
-    cell(row, sum(it.dropped), bound && sum(it.dropped) > 0).title = reasons(it.dropped);
-    cell(row, misses(it) ?? NOTHING, misses(it) > 0);
+    cell(row, sum(it.dropped), bound && hasLost(it)).title = reasons(it.dropped);
+    cell(row, misses(it) ?? NOTHING, isBroken(it)).title = it.forfeit ? "it broke its arrival curve" : misses(it) && !isBroken(it) ? "no later than the link was" : "";
     cell(row, it.queued ?? NOTHING);
-    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, cellTime(delay?.[field], unit), bound && delay?.[field] > bound);
+    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, cellTime(delay?.[field], unit), isBroken(it) && bound && delay?.[field] > bound);
     cell(row, cellTime(bound, unit));
   });
 }
@@ -192,7 +198,7 @@ function lateness(way) {
   const isBound = way.classes.some((it) => it.bound_ns);
   if (way.watched) return [isBound && (way.broken ? `${broken}.` : "No packet took longer than its bound.")];
   if (!way.late) return [];
-  const kept = way.held_up ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
+  const kept = !isBound ? null : way.held_up ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
   const held = way.held_ns >= 1e6 && `Frames waited up to ${time(way.held_ns)} in the interface's own queue, where no bound holds.`;
   return [`Waking up was at most ${time(way.late.max)} late.`, way.broken ? `${broken} and that.` : kept, held];
 }
@@ -200,6 +206,10 @@ function lateness(way) {
 // What is no longer what it was when it came: demoted packets, and dropped ones by reason.
 function fates(way) {
   const broke = way.watched ? [] : way.classes.filter((it) => it.nonconforming).map((it) => `${packets(it.nonconforming)} of ${it.name} broke its arrival curve.`);
+  for (const it of way.classes.filter((it) => it.forfeit)) {
+    const late = misses(it) ? `: ${packets(misses(it))} beyond its bound ${misses(it) === 1 ? "is" : "are"} no broken promise` : "";
+    broke.push(`${it.name} is promised nothing any more, as what broke its curve is only counted${late}.`);
+  }
   const demoted = way.classes.filter((it) => it.demoted).map((it) => `${packets(it.demoted)} of ${it.name} demoted to best effort.`);
   if (way.watched) return demoted;
   const dropped = way.classes.filter((it) => sum(it.dropped)).map((it) => `${it.name}: ${reasons(it.dropped)} dropped.`);
