@@ -9,6 +9,7 @@ mod programs;
 mod reserve;
 mod rsvp;
 mod soak;
+mod surroundings;
 mod threads;
 mod tls;
 
