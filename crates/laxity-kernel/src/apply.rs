@@ -153,9 +153,12 @@ impl Session {
     pub fn undoable(&self) -> Result<Record, ApplyError> {
         let interface = || self.device.interface().name.clone();
         let is_known = self.records.settled().is_some();
-        self.settled().ok_or_else(|| match is_known {
-            true => ApplyError::Gone(interface()),
-            false => ApplyError::NothingToUndo(interface()),
+        self.settled().ok_or_else(|| {
+            if is_known {
+                ApplyError::Gone(interface())
+            } else {
+                ApplyError::NothingToUndo(interface())
+            }
         })
     }
 

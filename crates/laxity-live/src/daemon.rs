@@ -62,6 +62,8 @@ pub struct Daemon {
     pub names: bool,
     /// A file of fixed size for the [history](crate::archive) of a link.
     pub history: Option<PathBuf>,
+    /// Whether a [bypass](crate::bypass) takes its bridge away once frames are forwarded.
+    pub has_bypass: bool,
     /// Questions of other processes.
     pub requests: Receiver<Request>,
     /// Whether a command runs in the foreground, to which SIGINT is left. SIGHUP ends the process
@@ -111,7 +113,7 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let (ends, options) = (interfaces.each_ref(), options(&plans));
-        surroundings::check(&ends.map(|interface| (interface, None)), keeper)?;
+        surroundings::check(&ends.map(|interface| (interface, None)), self.has_bypass, keeper)?;
         let threads = threads::count(&plans)?;
         if threads > 1 && self.ledger.is_some() {
             return Err(LiveError::LedgerThreads);

@@ -130,8 +130,8 @@ pub struct WayStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<DelayStatus>,
     /// Packets that were sent later than their bound and all lateness before them allow, of classes
-    /// that have not forfeited it; of routers those that were in their frames everywhere and took longer than their bound; from outside
-    /// those that took longer than their bound.
+    /// that have not forfeited it; of routers those that were in their frames everywhere and took
+    /// longer than their bound; from outside those that took longer than their bound.
     pub broken: u64,
     /// The longest that a frame waited in the queue of the interface where it left, in ns, of those
     /// that were looked at since the start. No bound counts on that.

@@ -1,5 +1,6 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
+mod bypass;
 mod demo;
 mod dev;
 mod failing;

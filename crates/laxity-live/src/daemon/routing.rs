@@ -43,7 +43,7 @@ impl Daemon {
     ) -> Result<Status, LiveError> {
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
         let places = ports.iter().map(|(interface, namespace)| (interface, namespace.as_ref()));
-        surroundings::check(&places.collect::<Vec<_>>(), keeper)?;
+        surroundings::check(&places.collect::<Vec<_>>(), false, keeper)?;
         let options = packet::Options {
             frames: ROUTER_FRAMES,
             receive_buffer: ROUTER_RECEIVE_BUFFER,

@@ -1,6 +1,7 @@
 //! What else passes, changes or delays the frames of interfaces: looked at before the start.
 
 use laxity::units::Bytes;
+use laxity_linux::bypass;
 use laxity_linux::interface::{self, Interface, Offload, Surroundings, offload};
 use laxity_linux::namespace::Namespace;
 use laxity_plan::Plan;
@@ -15,20 +16,25 @@ const TAG: u32 = 4;
 /// An interface, and the network namespace that it is in if that is not the caller's.
 pub(super) type Place<'a> = (&'a Interface, Option<&'a Namespace>);
 
-/// Makes sure that the kernel does not pass frames between these interfaces as well, and says where
-/// it takes frames for itself.
+/// Makes sure that the kernel does not pass frames between these interfaces as well, but by the
+/// bridge of a bypass, and says where it takes frames for itself.
 ///
 /// # Errors
 /// If frames would leave twice.
-pub(super) fn check(places: &[Place<'_>], keeper: &mut dyn Keeper) -> Result<(), LiveError> {
+pub(super) fn check(
+    places: &[Place<'_>],
+    has_bypass: bool,
+    keeper: &mut dyn Keeper,
+) -> Result<(), LiveError> {
     let mut known: Vec<(Place<'_>, Surroundings)> = Vec::with_capacity(places.len());
     for place @ (interface, namespace) in places {
         let look = || Surroundings::new(interface);
-        let found = match namespace {
+        let mut found = match namespace {
             Some(namespace) => namespace.run(look)??,
             None => look()?,
         };
-        if let Some(controller) = found.controller {
+        let is_known = |controller: &String| has_bypass && bypass::is_bypass(controller);
+        if let Some(controller) = found.controller.take_if(|name| !is_known(name)) {
             return Err(LiveError::Member { interface: interface.name.clone(), controller });
         }
         known.push((*place, found));

@@ -19,7 +19,7 @@ fn plan(police: &str) -> Plan {
     Plan::parse(&text, "plan.toml", Path::new("")).unwrap()
 }
 
-/// A packet of the call that is sent so long after it arrived, of which lateness excuses some.
+/// A packet of the call with this delay. Lateness excuses a part of it.
 fn sent(delay: Nanos, allowance: Nanos) -> Event {
     Event::Sent(SentPacket {
         number: 0,

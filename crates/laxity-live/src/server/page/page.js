@@ -64,6 +64,9 @@ function same(status, way, it) {
   return found && found.sent <= it.sent ? found : null;
 }
 
+// How many were at most as long as an edge; behind the last that is told all are.
+const countBelow = (delay, at) => delay?.at_most[at] ?? delay?.count ?? 0;
+
 // What 99 of 100 packets were delayed at most that are in one distribution and not in an earlier one:
 // between the edges of buckets they are taken for evenly spread.
 function recentP99(before, now) {
@@ -72,7 +75,7 @@ function recentP99(before, now) {
   const rank = Math.ceil(0.99 * all);
   let [from, counted] = [0, 0];
   for (const [at, edge] of EDGES.entries()) {
-    const below = now.at_most[at] - (before?.at_most[at] ?? 0);
+    const below = countBelow(now, at) - countBelow(before, at);
     if (below >= rank) return from + (Math.max(0, Math.min(edge, now.max) - from) * (rank - counted)) / (below - counted);
     [from, counted] = [edge, below];
   }
@@ -86,6 +89,13 @@ function cell(row, text, alarm) {
   return made;
 }
 
+// The line by which charts draw a class, in its colour and its dashes.
+function swatch(at) {
+  const line = drawn("svg", { class: "swatch", width: 40, height: 10, viewBox: "0 0 40 10", "aria-hidden": "true" });
+  if (at < MOST_LINES) line.append(drawn("path", { class: `series subject-${at}`, d: "M2 5H38" }));
+  return line;
+}
+
 function fillTable(table, way, before, seconds) {
   const body = table.querySelector("tbody");
   const unit = timeUnit(way.classes.flatMap((it) => [it.delay_ns?.max, it.bound_ns]));
@@ -95,20 +105,20 @@ function fillTable(table, way, before, seconds) {
     const row = body.insertRow();
     const head = document.createElement("th");
     head.scope = "row";
-    const swatch = document.createElement("span");
-    swatch.className = at < MOST_LINES ? `swatch subject-${at}` : "swatch";
-    head.append(swatch, it.name);
+    head.append(swatch(at), it.name);
     row.append(head);
     const { delay_ns: delay, bound_ns: bound } = it;
+    const time = (field) => cell(row, cellTime(delay?.[field], unit), isBroken(it) && bound && delay?.[field] > bound);
+    cell(row, misses(it) ?? NOTHING, isBroken(it)).title = it.forfeit ? "it broke its arrival curve" : misses(it) && !isBroken(it) ? "no later than the link was" : "";
+    for (const field of ["p99", "max"]) time(field);
+    cell(row, cellTime(bound, unit));
+    for (const field of ["p50", "p99_9"]) time(field);
     const bytes = it.bytes_sent - ((before && same(before, way, it)?.bytes_sent) || 0);
     cell(row, before ? shortNumber((bytes * 8e-6) / seconds) : NOTHING);
+    cell(row, sum(it.dropped), bound && hasLost(it)).title = reasons(it.dropped);
+    cell(row, it.queued ?? NOTHING);
     cell(row, it.arrived);
     cell(row, it.sent);
-    cell(row, sum(it.dropped), bound && hasLost(it)).title = reasons(it.dropped);
-    cell(row, misses(it) ?? NOTHING, isBroken(it)).title = it.forfeit ? "it broke its arrival curve" : misses(it) && !isBroken(it) ? "no later than the link was" : "";
-    cell(row, it.queued ?? NOTHING);
-    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, cellTime(delay?.[field], unit), isBroken(it) && bound && delay?.[field] > bound);
-    cell(row, cellTime(bound, unit));
   });
 }
 
@@ -152,7 +162,8 @@ function points(way, name, of) {
     const before = heard[index];
     const find = (it) => it.ways.find((other) => other.way === way.way)?.classes.find((other) => other.name === name);
     const [last, old] = [find(status), find(before.status)];
-    const value = last && old && at - before.at < 5 ? of(old.sent <= last.sent ? old : null, last, at - before.at) : null;
+    const near = now - before.at > FINE - SPARSE ? 2.5 * SPARSE : 5;
+    const value = last && old && at - before.at < near ? of(old.sent <= last.sent ? old : null, last, at - before.at) : null;
     return [now - at, value];
   });
 }
@@ -323,6 +334,15 @@ async function remember() {
   }
 }
 
+// Keeps every status of the last minutes, and few of those before.
+function thin(now) {
+  const kept = [];
+  for (const it of heard.filter((it) => it.at >= now - SPAN)) {
+    if (it.at >= now - FINE || !kept.length || it.at - kept.at(-1).at >= SPARSE) kept.push(it);
+  }
+  heard = kept;
+}
+
 async function look() {
   try {
     const answer = await fetch("status", { signal: AbortSignal.timeout(8000) });
@@ -332,7 +352,7 @@ async function look() {
     // Another process, or the same answer once more.
     if (heard.length && at < heard.at(-1).at) heard = [];
     if (!heard.length || at > heard.at(-1).at) heard.push({ at, status });
-    heard = heard.filter((it) => it.at >= at - SPAN);
+    thin(at);
     document.body.classList.remove("gone");
     await lookBack();
     show();
