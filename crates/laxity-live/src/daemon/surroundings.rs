@@ -5,6 +5,7 @@ use laxity_linux::bypass;
 use laxity_linux::interface::{self, Interface, Offload, Surroundings, offload};
 use laxity_linux::namespace::Namespace;
 use laxity_plan::Plan;
+use laxity_plan::matching::Match;
 
 use crate::error::LiveError;
 use crate::process::Keeper;
@@ -111,7 +112,7 @@ fn warn_slower(plan: &Plan, name: &str) -> Option<String> {
 /// the MTU leaves, and a tag where the plan looks for one.
 fn warn_longer(plan: &Plan, arrives: &Interface) -> Result<Option<String>, LiveError> {
     let matches = plan.classes.iter().filter_map(|class| class.matching.as_ref());
-    let is_tagged = matches.into_iter().any(|matching| matching.wants_tag());
+    let is_tagged = matches.into_iter().any(Match::wants_tag);
     let frame = HEADER + if is_tagged { TAG } else { 0 } + arrives.mtu;
     let (longest, limit) = (Bytes(plan.link.accounted(frame).into()), plan.link.max_packet);
     if longest <= limit {

@@ -48,6 +48,7 @@ pub(crate) fn subjects() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Style;
     use crate::figures::MOST_CLASSES;
 
     type Rgb = [f64; 3];
