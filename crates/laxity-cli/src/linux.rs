@@ -75,6 +75,7 @@ impl From<LiveError> for Failure {
             | LiveError::ArrivingRate
             | LiveError::UnheardRate
             | LiveError::NoReservations
+            | LiveError::Overhead { .. }
             | LiveError::Reservations { .. }
             | LiveError::Journal(JournalError::Damaged { .. })
             | LiveError::History(ArchiveError::NoHistory(_))) => Failure::input(error),

@@ -50,6 +50,11 @@ pub enum ApplyError {
     /// There is nothing to take back.
     #[error("nothing that was applied to {0} is known, so that nothing can be undone")]
     NothingToUndo(String),
+    /// The interface is another one by now, or was cleared by others.
+    #[error(
+        "{0} has nothing of what was applied to it: it was made anew, or others have taken that away. Nothing is undone"
+    )]
+    Gone(String),
     /// The kernel refuses a step.
     #[error("the kernel refuses {what}: {words}; {after}")]
     Refused {
@@ -79,6 +84,8 @@ pub enum Recovery {
     NotDone,
     /// The change was taken back.
     TakenBack,
+    /// The interface that was changed is gone; another one has its name.
+    Gone,
 }
 
 /// An interface that no other process of Laxity changes meanwhile.
@@ -99,8 +106,15 @@ impl Session {
     /// # Errors
     /// If there is no such interface, someone else has it, or the system refuses.
     pub fn begin(interface: &str, with_ingress: bool) -> Result<Session, ApplyError> {
+        Session::with_records(Records::new(interface)?, interface, with_ingress)
+    }
+
+    fn with_records(
+        records: Records,
+        interface: &str,
+        with_ingress: bool,
+    ) -> Result<Session, ApplyError> {
         let mut device = Device::named(interface)?;
-        let records = Records::new(interface)?;
         let lock = records.lock()?.ok_or_else(|| ApplyError::Busy(interface.into()))?;
         let made_good = make_good(&mut device, &records, false)?;
         let index = device.interface().index;
@@ -127,7 +141,25 @@ impl Session {
 
     /// What holds, as it was applied.
     pub fn settled(&self) -> Option<Record> {
-        self.records.settled().filter(|record| record.index == self.index())
+        let is_here = |record: &Record| record.index == self.index();
+        let is_there = |record: &Record| record.after.share(&self.shown.setup);
+        self.records.settled().filter(is_here).filter(is_there)
+    }
+
+    /// What holds, and can be undone.
+    ///
+    /// # Errors
+    /// If nothing was applied, or nothing of it is there.
+    pub fn undoable(&self) -> Result<Record, ApplyError> {
+        let interface = || self.device.interface().name.clone();
+        let is_known = self.records.settled().is_some();
+        self.settled().ok_or_else(|| {
+            if is_known {
+                ApplyError::Gone(interface())
+            } else {
+                ApplyError::NothingToUndo(interface())
+            }
+        })
     }
 
     /// A second handle of what keeps others away.
@@ -262,14 +294,19 @@ pub(crate) fn make_good(
     keeps: bool,
 ) -> Result<Option<Recovery>, ApplyError> {
     let index = device.interface().index;
-    if let Some(record) = records.reverting() {
+    let reverting = records.reverting();
+    let Some(record) = reverting.clone().or_else(|| records.pending()) else { return Ok(None) };
+    let there = device.read(record.after.ingress.is_some())?;
+    if !record.may_have_left(index, &there.setup) {
+        records.forget()?;
+        return Ok(Some(Recovery::Gone));
+    }
+    if reverting.is_some() {
         put_back(device, records, &record)?;
         return Ok(Some(Recovery::TakenBack));
     }
-    let Some(record) = records.pending() else { return Ok(None) };
-    let there = device.read(record.after.ingress.is_some())?;
     let has = |setup| there.change(setup).is_empty();
-    if record.index != index || has(&record.before) {
+    if has(&record.before) {
         records.forget()?;
         return Ok(Some(Recovery::NotDone));
     }
@@ -286,13 +323,11 @@ pub(crate) fn make_good(
 
 /// Gives an interface what it had before.
 fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(), ApplyError> {
-    if record.index == device.interface().index {
-        let there = device.read(record.before.ingress.is_some())?;
-        let change = there.change(&record.before);
-        if let Some((what, words)) = send(device, &change.operations(record.index))? {
-            let after = "`tc` shows what is there".into();
-            return Err(ApplyError::Refused { what, words, after });
-        }
+    let there = device.read(record.before.ingress.is_some())?;
+    let change = there.change(&record.before);
+    if let Some((what, words)) = send(device, &change.operations(record.index))? {
+        let after = "`tc` shows what is there".into();
+        return Err(ApplyError::Refused { what, words, after });
     }
     Ok(records.forget()?)
 }
@@ -314,3 +349,6 @@ fn free_index() -> Result<u32, ApplyError> {
     let all = Interface::all()?;
     Ok(all.iter().map(|interface| interface.index).max().unwrap_or_default() + 1)
 }
+
+#[cfg(test)]
+mod tests;

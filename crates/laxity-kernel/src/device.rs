@@ -9,6 +9,7 @@ use laxity_tc::setup::Handle;
 
 use crate::objects::Objects;
 use crate::setup::{Change, Ingress, IngressDevice, Setup};
+use crate::steps::Steps;
 
 /// What the kernel shows of an interface.
 #[derive(Clone, Debug, Default)]
@@ -48,22 +49,49 @@ impl DeviceState {
     pub fn change(&self, wanted: &Setup) -> Change {
         Change::between(&self.setup, wanted, self.others.use_clsact())
     }
+
+    /// Packets that wait now in the queues that a change drops.
+    pub fn lost_packets(&self, change: &Change) -> u64 {
+        self.egress.lost_packets(&change.egress) + self.ingress.lost_packets(&change.ingress.device)
+    }
 }
 
 /// What has passed each qdisc and class, those that the kernel made among them.
 #[derive(Clone, Debug, Default)]
-pub struct Counters(pub BTreeMap<(Sort, Handle), Statistics>);
+pub struct Counters {
+    /// By number.
+    pub statistics: BTreeMap<(Sort, Handle), Statistics>,
+    /// Packets that wait, by where: in a class, or at the root.
+    queued: BTreeMap<Handle, u32>,
+}
 
 impl Counters {
-    /// How many packets wait in a class.
-    pub fn queued(&self, class: Handle) -> u32 {
-        self.0.get(&(Sort::Class, class)).map_or(0, |statistics| statistics.queued)
+    /// How many packets wait in a class, or at [`Handle::ROOT`] in all.
+    pub fn queued(&self, place: Handle) -> u32 {
+        self.queued.get(&place).copied().unwrap_or_default()
+    }
+
+    /// Packets that wait in the queues that these steps drop.
+    fn lost_packets(&self, steps: &Steps) -> u64 {
+        let root = steps.drops_root.then_some(&Handle::ROOT);
+        steps.drops.iter().chain(root).map(|place| u64::from(self.queued(*place))).sum()
+    }
+
+    /// Some disciplines count what waits in their classes, others leave that to the qdisc there.
+    fn insert(&mut self, told: &ReadObject) {
+        let Some(statistics) = told.statistics else { return };
+        let (sort, handle) = told.of;
+        self.statistics.insert((sort, handle), statistics);
+        let place = if sort == Sort::Class { handle } else { told.parent };
+        let queued = self.queued.entry(place).or_default();
+        *queued = statistics.queued.max(*queued);
     }
 }
 
 /// An object that the kernel shows, as it is kept.
 struct ReadObject {
     of: (Sort, Handle),
+    parent: Handle,
     statistics: Option<Statistics>,
     /// As it was added, if the kernel did not make it by itself.
     added: Option<Object>,
@@ -119,11 +147,9 @@ impl Device {
         told.extend(self.dump(Sort::Class, index, Handle(0))?);
         let mut places: BTreeSet<Handle> = BTreeSet::new();
         let mut objects: Vec<Object> = Vec::with_capacity(told.len());
-        for ReadObject { of, statistics, added } in told {
-            if let Some(statistics) = statistics {
-                counters.0.insert(of, statistics);
-            }
-            if let Some(object) = added {
+        for told in told {
+            counters.insert(&told);
+            if let Some(object) = told.added {
                 // Filters hang at qdiscs and at classes that others are part of.
                 match object.sort {
                     Sort::Qdisc => places.insert(object.handle),
@@ -176,6 +202,7 @@ impl Device {
         self.netlink.dump(&message(&netlink::dump(sort, index, parent)), |kind, payload| {
             Object::read(kind, payload, index).map(|object| ReadObject {
                 of: (object.sort, object.handle),
+                parent: object.parent,
                 statistics: Statistics::new(&object),
                 added: netlink::shown(&object),
             })

@@ -76,6 +76,12 @@ impl Objects {
         self.objects.get(key)
     }
 
+    /// Whether some object is among both, whatever its parameters are.
+    pub fn share(&self, other: &Objects) -> bool {
+        self.iter()
+            .any(|(key, object)| other.get(key).is_some_and(|there| there.kind() == object.kind()))
+    }
+
     /// All of them, in no order that matters.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Object)> {
         self.objects.iter()

@@ -21,7 +21,8 @@ use laxity_tc::setup::Handle;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::setup::Setup;
+use crate::setup::{Change, Setup};
+use crate::steps::Action;
 
 /// What a class was promised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +78,25 @@ pub struct PlanRecord {
     pub names: BTreeMap<String, Handle>,
     /// What else it says, as comments of an exported script.
     pub contracts: String,
+}
+
+impl Record {
+    /// Whether a change that was begun may have left an interface with what is there now. An
+    /// interface made anew may have the name and number of the one that was changed, but shows
+    /// nothing of what that had.
+    pub(crate) fn may_have_left(&self, index: u32, there: &Setup) -> bool {
+        let (before, after) = (&self.before, &self.after);
+        let has_trace = there.share(before) || there.share(after);
+        // With the root taken away first, a change that was cut short leaves nothing.
+        let empties = || {
+            let steps = Change::between(before, after, false).egress.steps;
+            steps
+                .iter()
+                .any(|step| step.action == Action::Delete && step.object.parent == Handle::ROOT)
+        };
+        let may_be_empty = || before.is_empty() || after.is_empty() || empties();
+        self.index == index && (has_trace || there.is_empty() && may_be_empty())
+    }
 }
 
 impl<S> Record<S> {
@@ -144,14 +164,22 @@ impl Records {
     /// # Errors
     /// If their folder cannot be made.
     pub fn new(interface: &str) -> io::Result<Self> {
+        let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|own| !own.is_empty());
+        Records::within(own.map_or(SYSTEM.into(), PathBuf::from), interface)
+    }
+
+    /// Those below another folder of running processes.
+    ///
+    /// # Errors
+    /// If their folder cannot be made.
+    pub(crate) fn within(running: PathBuf, interface: &str) -> io::Result<Self> {
         // Numbers of namespaces and interfaces begin anew with the machine; those of files are
         // reused.
         let started = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let started = started.split('-').next().unwrap_or_default();
         let number = |_| fs::metadata("/proc/thread-self/ns/net").map(|file| file.ino());
         let namespace = namespace::cookie().or_else(number)?;
-        let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|own| !own.is_empty());
-        let folder = own.map_or(SYSTEM.into(), PathBuf::from).join(FOLDER);
+        let folder = running.join(FOLDER);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let name = format!("{started}-{namespace}-{}", interface.replace('/', "_"));
         Ok(Records { base: folder.join(name) })

@@ -66,6 +66,21 @@ impl Serialize for Setup {
     }
 }
 
+impl Setup {
+    /// Whether something is among both, whatever its parameters are.
+    pub fn share(&self, other: &Setup) -> bool {
+        let devices = [self, other].map(|setup| setup.ingress.as_ref()?.device.as_ref());
+        let is_device_shared = matches!(devices, [Some(a), Some(b)] if a.index == b.index);
+        self.egress.share(&other.egress) || is_device_shared
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        let nothing = Ingress::default();
+        self.egress.is_empty() && *self.ingress.as_ref().unwrap_or(&nothing) == nothing
+    }
+}
+
 impl From<Objects> for Setup {
     fn from(egress: Objects) -> Setup {
         Setup { egress, ingress: None }
@@ -123,11 +138,6 @@ impl Change {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.operations(0).is_empty()
-    }
-
-    /// Whether a queue is lost that someone added.
-    pub fn drops_queues(&self) -> bool {
-        self.egress.drops_queues() || self.ingress.device.drops_queues()
     }
 
     /// The requests in their order, at the interface of this number.

@@ -151,13 +151,13 @@ impl KernelStatus {
         counters: &Counters,
     ) -> KernelStatus {
         let counts = |sort, handle| {
-            counters.0.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
+            counters.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };
         let root = objects.iter().map(|(_, object)| object);
         let root = root
             .into_iter()
             .find(|object| object.sort == Sort::Qdisc && object.parent == Handle::ROOT);
-        let all = counters.0.keys().filter(|(sort, _)| *sort == Sort::Class);
+        let all = counters.statistics.keys().filter(|(sort, _)| *sort == Sort::Class);
         let unnamed = |handle: &Handle| Promise {
             name: handle.to_string(),
             class: *handle,

@@ -5,10 +5,12 @@
 mod changes;
 mod claim;
 mod ethtool;
+mod surroundings;
 
 pub use changes::{Change, Changes};
 pub use claim::Claim;
 pub use ethtool::{Offload, driver, offload, set_offload, speed};
+pub use surroundings::Surroundings;
 
 use std::io;
 
@@ -42,6 +44,8 @@ pub struct Interface {
     pub receive_queues: u32,
     /// Whether an XDP program is attached.
     pub xdp: bool,
+    /// The number of the bridge, bond or the like that it is part of, if it is.
+    pub controller: Option<u32>,
     /// Whether it is an `ifb`, which sends what comes as if it had arrived where it came from.
     pub is_ifb: bool,
 }
@@ -111,6 +115,7 @@ impl Interface {
             up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
             receive_queues: 1,
             xdp: false,
+            controller: None,
             is_ifb: false,
         };
         for attribute in message.attributes {
@@ -118,6 +123,8 @@ impl Interface {
                 LinkAttribute::IfName(name) => interface.name = name,
                 LinkAttribute::Mtu(mtu) => interface.mtu = mtu,
                 LinkAttribute::Address(mac) if ethernet => interface.mac = mac.try_into().ok(),
+                // Zero for what has just left one.
+                LinkAttribute::Controller(index) if index > 0 => interface.controller = Some(index),
                 LinkAttribute::NumRxQueues(queues) => interface.receive_queues = queues,
                 LinkAttribute::Xdp(xdp) => interface.xdp = xdp.iter().any(is_attached),
                 LinkAttribute::LinkInfo(info) => {

@@ -46,6 +46,7 @@
 //! | [`frames`] | what every backend is: frames in a pool, received, sent or released by handle |
 //! | [`packet`] | backends on `AF_PACKET`, by `recvmmsg` or a `TPACKET_V2` ring; taps with time stamps |
 //! | [`xdp`] | the backend on `AF_XDP` |
+//! | [`bypass`] | a bridge of the kernel's where a forwarder has ended |
 //! | [`cgroup`] | control groups by their paths |
 //! | [`host_link`] | the backend between the host's own stack and one of its interfaces |
 //! | [`connections`] | connections of the host, and whose they are inside |
@@ -77,6 +78,7 @@
 #![warn(clippy::exhaustive_enums)]
 
 mod bpf;
+pub mod bypass;
 pub mod cgroup;
 pub mod child;
 pub mod clock;

@@ -4,6 +4,7 @@ use std::io;
 
 use netlink_packet_core::{NLM_F_DUMP, NetlinkDeserializable, NetlinkHeader, NetlinkSerializable};
 use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::AddressMessage;
 use netlink_packet_route::link::LinkMessage;
 
 use crate::rtnetlink::{Message, Rtnetlink};
@@ -23,6 +24,16 @@ pub(crate) fn links(socket: &mut Rtnetlink) -> io::Result<Vec<LinkMessage>> {
     let question = Message { kind, flags: NLM_F_DUMP, payload: &payload };
     socket.dumped(&question, |kind, payload| match read(kind, payload)? {
         RouteNetlinkMessage::NewLink(link) => Some(link),
+        _ => None,
+    })
+}
+
+/// Every address of the namespace that the socket was opened in.
+pub(crate) fn addresses(socket: &mut Rtnetlink) -> io::Result<Vec<AddressMessage>> {
+    let (kind, payload) = written(&RouteNetlinkMessage::GetAddress(AddressMessage::default()));
+    let question = Message { kind, flags: NLM_F_DUMP, payload: &payload };
+    socket.dumped(&question, |kind, payload| match read(kind, payload)? {
+        RouteNetlinkMessage::NewAddress(address) => Some(address),
         _ => None,
     })
 }

@@ -2,13 +2,14 @@
 
 mod proving;
 mod routing;
+mod surroundings;
 mod threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use laxity::units::{Bytes, Nanos};
+use laxity::units::Nanos;
 use laxity_answers::Reason;
 use laxity_forward::Settings;
 use laxity_linux::cgroup;
@@ -16,7 +17,7 @@ use laxity_linux::clock::Stopwatch;
 use laxity_linux::connections::Connections;
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::host_link::{Hooks, HostLink};
-use laxity_linux::interface::{self, Interface};
+use laxity_linux::interface::Interface;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::ping::Pinger;
 use laxity_linux::xdp::{self, Xdp};
@@ -61,6 +62,8 @@ pub struct Daemon {
     pub names: bool,
     /// A file of fixed size for the [history](crate::archive) of a link.
     pub history: Option<PathBuf>,
+    /// Whether a [bypass](crate::bypass) takes its bridge away once frames are forwarded.
+    pub has_bypass: bool,
     /// Questions of other processes.
     pub requests: Receiver<Request>,
     /// Whether a command runs in the foreground, to which SIGINT is left. SIGHUP ends the process
@@ -110,6 +113,7 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let (ends, options) = (interfaces.each_ref(), options(&plans));
+        surroundings::check(&ends.map(|interface| (interface, None)), self.has_bypass, keeper)?;
         let threads = threads::count(&plans)?;
         if threads > 1 && self.ledger.is_some() {
             return Err(LiveError::LedgerThreads);
@@ -215,8 +219,8 @@ impl Daemon {
         }
         for (plan, arrives, leaves) in [(there, &from, &to), (back, &to, &from)] {
             let Some(PlanText { plan, .. }) = plan else { continue };
-            let warnings = [warn_slower(plan, &leaves.name), warn_longer(plan, arrives)];
-            warnings.iter().flatten().for_each(|warning| keeper.say(warning));
+            let warnings = surroundings::warnings(plan, arrives, leaves)?;
+            warnings.iter().for_each(|warning| keeper.say(warning));
         }
         let names = ends.each_ref().map(|interface| interface.name.clone());
         let links = Links::new(ends.map(End::here))?;
@@ -319,34 +323,6 @@ fn rates<B: Backend>(
     };
     let [there, back] = pingers;
     Ok([find(Side::A, there)?, find(Side::B, back)?])
-}
-
-/// A warning if an interface carries less than a plan sends there.
-fn warn_slower(plan: &Plan, name: &str) -> Option<String> {
-    let found = plan.link.autorate.as_ref().map(|autorate| autorate.settings.to);
-    let (rate, speed) = (found.unwrap_or(plan.link.whole_rate()).0, interface::speed(name)?);
-    (rate > speed).then(|| {
-        format!(
-            "{name} runs at {} Mbit/s, which is less than the link's rate in the plan, {} Mbit/s: frames will wait in \
-             its own queue, where no bound holds",
-            speed / 1_000_000,
-            rate / 1_000_000
-        )
-    })
-}
-
-/// A warning if frames may arrive that are longer than a plan's longest packet.
-fn warn_longer(plan: &Plan, arrives: &Interface) -> Option<String> {
-    // A header and what the MTU leaves. Where there are VLANs a tag is 4 bytes more.
-    let longest = plan.link.accounted(14 + arrives.mtu);
-    let (longest, limit) = (Bytes(longest.into()), plan.link.max_packet);
-    (longest > limit).then(|| {
-        format!(
-            "packets from {} may have {longest} on the link, more than the plan's `max-packet`, {limit}: longer ones are \
-             dropped",
-            arrives.name
-        )
-    })
 }
 
 /// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and such as

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use laxity::units::Bytes;
 use laxity_forward::Refusal;
 use thiserror::Error;
 
@@ -61,6 +62,46 @@ pub enum LiveError {
     /// Both interfaces are the same one.
     #[error("{0} is given twice: accepted are two interfaces, between which frames are forwarded")]
     OneInterface(String),
+    /// The kernel passes frames of an interface on as well.
+    #[error(
+        "{interface} is part of {controller}, which passes its frames on, too, so that each would leave twice: take it \
+         out (`ip link set {interface} nomaster`) before it is forwarded from"
+    )]
+    Member {
+        /// The interface.
+        interface: String,
+        /// The bridge, bond or the like.
+        controller: String,
+    },
+    /// The kernel routes between the interfaces as well.
+    #[error(
+        "this host routes {version} between {} and {}: it would pass packets on past the plan, and those that are \
+         forwarded would leave a second time, without translated addresses. A router's uplink is shaped by \
+         `laxity live --dev {}`; a bridge has no addresses (`ip addr flush dev {}`) or routes nothing \
+         (`sysctl net.{version}.conf.all.forwarding=0`)",
+        .between[0], .between[1], .between[1], .between[0]
+    )]
+    Routed {
+        /// The interfaces.
+        between: [String; 2],
+        /// The version of IP, as the kernel's settings call it.
+        version: &'static str,
+    },
+    /// A plan drops packets for what the link adds to them.
+    #[error(
+        "packets from {interface} may have {longest} on the link with its `overhead`, more than the plan's `max-packet`, \
+         {limit}, which holds them without: they would be dropped as too-long. Write `max-packet = \"{}b\"`, or leave \
+         it out",
+        .longest.0
+    )]
+    Overhead {
+        /// Where they arrive.
+        interface: String,
+        /// The longest packet.
+        longest: Bytes,
+        /// The plan's longest.
+        limit: Bytes,
+    },
     /// A class takes the packets of a control group that is not there.
     #[error(
         "class `{class}`: there is no control group {path} ({error}): name one by its path below the root, such as \

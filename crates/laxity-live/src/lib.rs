@@ -28,6 +28,7 @@
 //! | [`cut`] | frames that a kernel left to the interface to cut |
 //! | [`emulate`] | a command behind an emulated link |
 //! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
+//! | [`bypass`] | a second process that has the kernel bridge interfaces while the first does not forward |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
@@ -35,6 +36,7 @@
 pub mod archive;
 mod autorate;
 pub mod bridge;
+pub mod bypass;
 pub mod client;
 mod confined;
 pub mod cut;

@@ -3,7 +3,7 @@
 //! | | over the control socket | over TCP |
 //! | --- | --- | --- |
 //! | `GET /status` | [`Status`](crate::status::Status) as JSON | the same |
-//! | `GET /history` | chart data of the last five minutes, if it listens on TCP | the same |
+//! | `GET /history` | chart data of the last hour, if it listens on TCP | the same |
 //! | `GET /past?hour`, `?day`, `?week` | [`PastStatus`](crate::status::PastStatus) as JSON, if a history is kept | the same |
 //! | `GET /metrics` | [`metrics`](crate::metrics) for Prometheus | the same |
 //! | `GET /` | a page with charts | the same |

@@ -129,9 +129,9 @@ pub struct WayStatus {
     /// from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<DelayStatus>,
-    /// Packets that were sent later than their bound and all lateness before them allow; of routers
-    /// those that were in their frames everywhere and took longer than their bound; from outside
-    /// those that took longer than their bound.
+    /// Packets that were sent later than their bound and all lateness before them allow, of classes
+    /// that have not forfeited it; of routers those that were in their frames everywhere and took
+    /// longer than their bound; from outside those that took longer than their bound.
     pub broken: u64,
     /// The longest that a frame waited in the queue of the interface where it left, in ns, of those
     /// that were looked at since the start. No bound counts on that.
@@ -198,6 +198,13 @@ pub struct ClassStatus {
     pub bound_ns: Option<u64>,
     /// Packets sent later than that, whether the link was late or not, without those demoted.
     pub bound_misses: u64,
+    /// Those of the packets that broke their promise ([`WayStatus::broken`]) that are of the class.
+    #[serde(default)]
+    pub broken: u64,
+    /// Whether the class has forfeited its promise: it broke its arrival curve, and the plan only
+    /// counts that, so that the packets which broke it travel with the others.
+    #[serde(default)]
+    pub forfeit: bool,
     /// What its packets waited for. Absent for routers, for plans with more than 64 classes, and
     /// from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,6 +219,26 @@ pub struct ClassStatus {
 }
 
 impl ClassStatus {
+    /// Packets that were later than they may be, whatever excuses them; `None` where nothing is
+    /// promised.
+    pub fn misses(&self) -> Option<u64> {
+        self.bound_ns.or(self.deadline_ns)?;
+        Some(self.deadline_misses.max(self.bound_misses))
+    }
+
+    /// Whether some of those broke a promise: a proved one that its sender has not forfeited and
+    /// that no lateness excuses, or one that is not proved.
+    pub fn is_broken(&self) -> bool {
+        let is_proved = self.bound_ns.is_some();
+        self.broken > 0 || !is_proved && !self.forfeit && self.misses() > Some(0)
+    }
+
+    /// Whether packets were dropped for another reason than that their sender broke its contract.
+    pub fn has_lost(&self) -> bool {
+        let contract = DropReason::Contract.name();
+        self.dropped.iter().any(|(reason, count)| *count > 0 && reason != contract)
+    }
+
     /// What is said of it when it leaves.
     pub(crate) fn farewell(&self) -> String {
         let ClassStatus { name, sent, deadline_misses, .. } = self;
@@ -252,7 +279,11 @@ impl WayStatus {
     pub fn new(way: &str, plan: &Plan, measured: &WayMeasurement) -> WayStatus {
         let classes = plan.leaves().map(|(id, class)| {
             let account = &measured.accounts()[id.index()];
-            ClassStatus::new(class, account, measured.nonconforming(id))
+            ClassStatus {
+                broken: measured.broken_in(id),
+                forfeit: measured.is_forfeit(id),
+                ..ClassStatus::new(class, account, measured.nonconforming(id))
+            }
         });
         let classes: Vec<_> = classes.collect();
         let bounds = classes.iter().filter_map(|class| class.bound_ns).map(Nanos);
@@ -313,6 +344,8 @@ impl ClassStatus {
             deadline_misses: account.deadline_misses,
             bound_ns: account.promise.bound.map(|bound| bound.0),
             bound_misses: account.bound_misses,
+            broken: 0,
+            forfeit: false,
             waits: None,
             second: None,
             watched: None,

@@ -64,6 +64,11 @@ impl Match {
     /// The match of every frame.
     pub const ANY: Match = Match(Expr::Any);
 
+    /// Whether it looks for frames that have a VLAN tag.
+    pub fn wants_tag(&self) -> bool {
+        self.0.wants_tag()
+    }
+
     /// What it says.
     pub fn expr(&self) -> &Expr {
         &self.0
@@ -163,6 +168,23 @@ pub struct Net {
 }
 
 impl Expr {
+    fn wants_tag(&self) -> bool {
+        match self {
+            Expr::Vlan(_) | Expr::Pcp(_) => true,
+            Expr::Tagged(is_tagged) => *is_tagged,
+            Expr::All(all) | Expr::Either(all) => all.iter().any(Expr::wants_tag),
+            Expr::Not(_)
+            | Expr::Any
+            | Expr::Version(_)
+            | Expr::Protocol(_)
+            | Expr::Port(..)
+            | Expr::Address(..)
+            | Expr::Dscp(_)
+            | Expr::Ecn(_)
+            | Expr::Host(_) => false,
+        }
+    }
+
     fn matches(&self, headers: &Headers) -> bool {
         let ip = headers.ip.as_ref();
         match self {

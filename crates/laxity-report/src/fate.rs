@@ -37,6 +37,19 @@ pub fn nonconforming(class: &str, packets: u64) -> Option<String> {
     (packets > 0).then(sentence)
 }
 
+/// That a class has forfeited its promise, with the packets that were later than its bound.
+pub fn forfeit(class: &str, late: u64) -> String {
+    let were = match late {
+        0 => String::new(),
+        1 => ": 1 packet beyond its bound is no broken promise".into(),
+        _ => format!(": {} packets beyond its bound are no broken promise", count(late)),
+    };
+    format!(
+        "{}: nothing is promised it any more, as what broke its curve is only counted{were}.",
+        line(class)
+    )
+}
+
 /// Those of the first classes, and how many there are of others.
 pub fn sentences(all: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut all = all.into_iter();
@@ -67,6 +80,10 @@ mod tests {
         let said = dropped("a", &reasons(&[("contract", 2000), ("limit", 3)]));
         let wanted = "a: 2\u{202f}003 packets were dropped: 2\u{202f}000 contract, 3 limit.";
         assert_eq!(said.as_deref(), Some(wanted));
+        let forfeits = [0, 1, 2].map(|late| forfeit("a", late));
+        assert!(forfeits[0].ends_with("only counted."), "{forfeits:?}");
+        assert!(forfeits[1].ends_with("1 packet beyond its bound is no broken promise."));
+        assert!(forfeits[2].ends_with("2 packets beyond its bound are no broken promise."));
         assert_eq!(nonconforming("a", 0), None);
         assert_eq!(nonconforming("a", 1).as_deref(), Some("a: 1 packet broke its arrival curve."));
         assert_eq!(demoted("a", 0), None);

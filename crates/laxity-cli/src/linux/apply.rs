@@ -68,6 +68,9 @@ pub(super) fn run(arguments: &Apply) -> Result<Promises, Failure> {
                 "An earlier laxity apply was killed; what it did is whole, and holds.\n"
             }
             Recovery::NotDone => "An earlier laxity apply was killed before it changed anything.\n",
+            Recovery::Gone => {
+                "An earlier laxity apply began at another interface of this name, which is gone.\n"
+            }
             Recovery::TakenBack => {
                 "What an earlier laxity apply did was not confirmed, or not whole: it was taken back.\n"
             }
@@ -92,7 +95,7 @@ impl Order {
         if arguments.dry_run {
             return Ok(Promises::Kept);
         }
-        if change.drops_queues() && !arguments.drop_queues {
+        if session.shown().lost_packets(&change) > 0 && !arguments.drop_queues {
             return Err(Failure::input(
                 "packets that wait would be dropped, where it says so; nothing was changed. With --drop-queues it \
                  is done all the same",

@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &Emulate) -> Result<Promises, Failure> {
     place.between.enter().map_err(system)?;
     let [inside, outside] = place::ENDS.map(|end| Interface::named(end).map_err(system));
     let daemon = Daemon {
+        has_bypass: false,
         options: options(&arguments.running),
         duration: None,
         read: |_| Err("an emulated link follows its plan to the end".into()),

@@ -5,6 +5,7 @@ use std::sync::mpsc::Receiver;
 
 use laxity_answers::advice::Advice;
 use laxity_api::check;
+use laxity_live::bypass::Bypass;
 use laxity_live::process::{Keeper, PlanText, Request, Results};
 use laxity_live::reservations::{Clients, ClientsError};
 use laxity_live::server::control_socket_of;
@@ -15,7 +16,7 @@ use laxity_plan::reader::PlanReader;
 use laxity_report::words;
 
 use super::report::Report;
-use super::{control_socket, measurement};
+use super::{control_socket, measurement, own_command};
 use crate::args::{Live, Running};
 use crate::failure::Failure;
 use crate::{Promises, input, print, terminal};
@@ -50,14 +51,28 @@ pub(super) fn forward(
     let orders = orders.transpose().map_err(|error: ClientsError| Failure::input(error))?;
     let control = control_socket_of(ends);
     let server = control_socket::serve(&arguments.monitoring, &control, orders, ask)?;
-    let mut keeper = Terminal { kept: true, printed: Ok(()), report };
+    let bypass = bypass(arguments)?;
+    let mut keeper = Terminal { kept: true, printed: Ok(()), report, bypass };
     let ended = run(daemon(arguments, requests), &mut keeper)?;
     drop(server);
-    let Terminal { kept, printed, report } = keeper;
+    let Terminal { kept, printed, report, bypass: _ } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;
     printed?;
     print(&(measurement::losses_text(&ended) + &report.unwrap_or_default()))?;
     Ok(Promises::kept_if(kept))
+}
+
+/// Starts what bridges the interfaces while this process does not forward between them.
+fn bypass(arguments: &Live) -> Result<Option<Bypass>, Failure> {
+    let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else { return Ok(None) };
+    if !arguments.bypass {
+        return Ok(None);
+    }
+    let mut command = own_command();
+    command.args(["live", "--guard", "--in", from, "--out", to]);
+    command.args(["--priority", &arguments.running.priority.to_string()]);
+    let started = Bypass::start(command, options(&arguments.running).priority);
+    started.map(Some).map_err(|error| Failure::refused("cannot start the bypass", &error))
 }
 
 fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
@@ -72,6 +87,7 @@ fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
         capture: arguments.running.capture(),
         names: arguments.names,
         history: arguments.history.clone(),
+        has_bypass: arguments.bypass,
         requests,
         has_command: false,
     }
@@ -102,9 +118,14 @@ pub(super) struct Terminal {
     kept: bool,
     printed: Result<(), Failure>,
     report: Option<Report>,
+    bypass: Option<Bypass>,
 }
 
 impl Keeper for Terminal {
+    fn begun(&mut self) {
+        self.bypass.iter().for_each(Bypass::begun);
+    }
+
     fn say(&mut self, what: &str) {
         terminal::remark(&format!("laxity: {what}\n"));
     }

@@ -1,12 +1,14 @@
 //! `laxity live`: frames between two interfaces, of this host, or among the routers of a network.
 
+use std::io::{stdin, stdout};
 use std::path::Path;
 
 use laxity_linux::host_link::{self, Hooks};
 use laxity_linux::interface::Interface;
+use laxity_live::bypass;
 use laxity_live::process::PlanText;
 
-use super::forwarding::{forward, is_admitted, read};
+use super::forwarding::{forward, is_admitted, options, read};
 use super::{demo, own_command, routers};
 use crate::Promises;
 use crate::args::Live;
@@ -15,7 +17,13 @@ use crate::failure::Failure;
 /// Carries the command out.
 pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     if arguments.guard {
-        host_link::guard().map_err(Failure::system)?;
+        match (&arguments.from, &arguments.to) {
+            (Some(from), Some(to)) => {
+                let priority = options(&arguments.running).priority;
+                bypass::watch([from, to], priority, stdin(), stdout()).map_err(Failure::system)?;
+            }
+            _ => host_link::guard().map_err(Failure::system)?,
+        }
         return Ok(Promises::Kept);
     }
     let Some(plan) = &arguments.plan else { return demo::run(arguments) };

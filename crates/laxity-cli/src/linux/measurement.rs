@@ -93,8 +93,9 @@ pub(crate) fn lateness(way: &WayStatus) -> Option<String> {
         1 => "1 packet took longer than its bound".to_string(),
         broken => format!("{broken} packets took longer than their bound"),
     };
+    let has_bounds = way.classes.iter().any(|class| class.bound_ns.is_some());
     match (&way.watched, &way.late, way.broken) {
-        (Some(_), ..) if way.classes.iter().all(|class| class.bound_ns.is_none()) => None,
+        (Some(_), ..) if !has_bounds => None,
         (Some(_), _, 0) => Some("No packet took longer than its bound.".into()),
         (Some(_), ..) => Some(format!("{broken}.")),
         (None, None, _) => None,
@@ -102,13 +103,14 @@ pub(crate) fn lateness(way: &WayStatus) -> Option<String> {
             let late = quantity::time(late.max as f64);
             let kept = match packets {
                 0 if way.held_up => {
-                    "Every packet was handed over within its bound and that, but took longer."
+                    " Every packet was handed over within its bound and that, but took longer."
                         .into()
                 }
-                0 => "Every packet kept its bound and that.".into(),
-                _ => format!("{broken} and that."),
+                0 if !has_bounds => String::new(),
+                0 => " Every packet kept its bound and that.".into(),
+                _ => format!(" {broken} and that."),
             };
-            Some(format!("Waking up was at most {late} late. {kept}"))
+            Some(format!("Waking up was at most {late} late.{kept}"))
         }
     }
 }
@@ -135,7 +137,7 @@ pub(crate) fn found(way: &WayStatus) -> Option<String> {
 }
 
 /// What became of packets, and what there is to know of figures.
-fn fates(way: &WayStatus) -> Vec<String> {
+pub(crate) fn fates(way: &WayStatus) -> Vec<String> {
     remarks(way).into_iter().chain(dropped(way)).collect()
 }
 
@@ -159,7 +161,7 @@ pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
         let nonconforming = fate::sentences(way.classes.iter().filter_map(nonconforming));
         let demoted = fate::sentences(way.classes.iter().filter_map(demoted));
         let behind = held(way).into_iter().chain(way.wire.as_ref().and_then(wire));
-        return behind.chain(nonconforming).chain(demoted).collect();
+        return behind.chain(nonconforming).chain(forfeits(way)).chain(demoted).collect();
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
     let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
@@ -183,6 +185,20 @@ pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
         _ => format!("{count} packets {what}."),
     });
     std::iter::once(busiest).chain(counted).collect()
+}
+
+/// Classes whose senders broke their contracts, as far as that costs them their promise, and others
+/// theirs.
+fn forfeits(way: &WayStatus) -> Vec<String> {
+    let forfeit = way.classes.iter().filter(|class| class.forfeit);
+    let forfeit = forfeit.map(|class| fate::forfeit(&class.name, class.misses().unwrap_or(0)));
+    let mut sentences = fate::sentences(forfeit);
+    if way.broken > 0 && !sentences.is_empty() {
+        sentences.push(
+            "That may be why others broke their bound: `police = \"demote\"` or `\"drop\"` prevents it.".into(),
+        );
+    }
+    sentences
 }
 
 /// How long frames waited behind the link, if that is worth a word.

@@ -1,5 +1,6 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
+mod bypass;
 mod demo;
 mod dev;
 mod failing;
@@ -9,6 +10,7 @@ mod programs;
 mod reserve;
 mod rsvp;
 mod soak;
+mod surroundings;
 mod threads;
 mod tls;
 

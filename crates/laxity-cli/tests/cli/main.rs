@@ -1,6 +1,8 @@
 //! The built command as a whole: what goes in, what comes out, and how it ends.
 
 mod admission;
+#[cfg(target_os = "linux")]
+mod apply;
 mod bad_input;
 mod bad_recordings;
 mod calls;

@@ -35,6 +35,46 @@ fn units_are_hardened() {
     }
 }
 
+/// What a service needs that restarts within a moment, and for every backend.
+#[test]
+fn units_let_every_backend_start_and_start_again_at_once() {
+    let setting = |unit: &str, key: &str| {
+        let text = fs::read_to_string(packaging().join(format!("systemd/{unit}.service"))).unwrap();
+        let found = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        found.unwrap_or_else(|| panic!("{unit} has no {key}")).to_string()
+    };
+    for unit in ["laxity@", "laxity-dev@"] {
+        assert_eq!(setting(unit, "RestartSec"), "100ms", "{unit}");
+        assert_eq!(setting(unit, "WatchdogSec"), "5s", "{unit}");
+        let granted = setting(unit, "AmbientCapabilities");
+        assert_eq!(granted, setting(unit, "CapabilityBoundingSet"), "{unit}");
+        assert!(granted.contains("CAP_IPC_LOCK") && granted.contains("CAP_NET_ADMIN"), "{granted}");
+    }
+    assert!(setting("laxity@", "RestrictAddressFamilies").contains("AF_XDP"));
+    assert!(setting("laxity@", "ExecStart").contains("$BYPASS"));
+    assert_eq!(setting("laxity@", "Environment"), "BYPASS=--bypass");
+}
+
+/// Each alert has its cause, and no other raises it. It asks for metrics that exist.
+#[test]
+fn alerts_are_raised_by_what_they_are_for() {
+    let folder = packaging().join("prometheus");
+    let rules = fs::read_to_string(folder.join("laxity.rules.yml")).unwrap();
+    let known = fs::read_to_string(packaging().join("../docs/metrics.md")).unwrap();
+    let is_part = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    for word in rules.split(|letter| !is_part(letter)).filter(|word| word.starts_with("laxity_")) {
+        let name = word.trim_end_matches("_bucket");
+        assert!(known.contains(&format!("| `{name}` |")), "{word} is no metric");
+    }
+    for words in [["check", "rules", "laxity.rules.yml"], ["test", "rules", "laxity.test.yml"]] {
+        let Ok(tried) = Command::new("promtool").args(words).current_dir(&folder).output() else {
+            return eprintln!("SKIPPED: promtool (Debian's prometheus) is not installed");
+        };
+        let said = [tried.stdout, tried.stderr].concat();
+        assert!(tried.status.success(), "{}", String::from_utf8_lossy(&said));
+    }
+}
+
 /// When an interface is up, the hook starts only what is enabled for it, by its escaped name.
 #[test]
 fn what_is_enabled_starts_with_its_interface() {

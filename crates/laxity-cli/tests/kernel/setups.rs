@@ -54,17 +54,16 @@ fn a_plan_is_applied_and_the_second_time_changes_nothing() {
         println!("{changed}");
         assert!(changed.contains('~') && !changed.contains("loses"), "{changed}");
 
-        // A class that goes loses its queue, which is said before.
+        // A class that goes loses its queue, which is said before; nothing waits in it.
         let alone = UPLINK.split("[class.voice]").next().unwrap().to_string()
             + "[class.rest]\ncurve = \"8mbit\"\n";
         let alone = plan("alone.toml", &alone);
-        let refused = says(2, &["apply", &alone, "--dev", "left"]);
-        assert!(refused.contains("voice") && refused.contains("--drop-queues"), "{refused}");
-        says(0, &["apply", &alone, "--dev", "left", "--drop-queues"]);
+        let gone = says(0, &["apply", &alone, "--dev", "left"]);
+        assert!(gone.contains("Class voice loses its queue: 0 packets"), "{gone}");
         assert!(says(0, &["apply", &alone, "--dev", "left"]).contains("Nothing to change"));
 
         // Undone, it is the one before.
-        says(0, &["apply", "--undo", "--dev", "left", "--drop-queues"]);
+        says(0, &["apply", "--undo", "--dev", "left"]);
         assert!(says(0, &["apply", &faster, "--dev", "left"]).contains("Nothing to change"));
     });
 }

@@ -2,6 +2,7 @@
 //! right to make one says that it skips, and why.
 #![cfg(target_os = "linux")]
 
+mod bypass;
 mod connections;
 mod flaps;
 mod host_link;

@@ -6,6 +6,8 @@ use laxity::port::{Account, Books, Promise};
 use laxity::units::Nanos;
 use laxity_forward::{DeliveredPacket, Event, LossCause, LostPacket};
 use laxity_linux::frames::Side;
+use laxity_plan::Plan;
+use laxity_plan::model::Police;
 
 /// An event of the frames that arrive at a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,14 +57,32 @@ pub struct WayMeasurement {
     books: Books,
     /// How late the link chose what to send: after it could have.
     pub late: Delays,
-    /// Packets that were sent later than their bound allows, with all that the thread was late.
+    /// Packets that were sent later than their bound allows, with all that the thread was late, of
+    /// classes that have not forfeited it.
     pub broken: u64,
     /// The longest that a frame was seen to wait in the queue of the interface where it left.
     pub held: Option<Nanos>,
     /// What became of packets on the wire, where that is emulated.
     pub wire: WireMeasurement,
     bounds: Vec<Option<Nanos>>,
-    nonconforming: Vec<u64>,
+    contracts: Vec<Contract>,
+}
+
+/// How a class keeps to its arrival curve, and what that is worth.
+#[derive(Clone, Copy, Debug, Default)]
+struct Contract {
+    /// Whether packets that break it continue as if they had kept it.
+    is_only_counted: bool,
+    nonconforming: u64,
+    /// Packets of those in [`WayMeasurement::broken`].
+    broken: u64,
+}
+
+impl Contract {
+    /// Whether the class is promised nothing any more: what broke its curve travels with the rest.
+    fn is_forfeit(&self) -> bool {
+        self.is_only_counted && self.nonconforming > 0
+    }
 }
 
 impl WayMeasurement {
@@ -76,9 +96,18 @@ impl WayMeasurement {
             broken: 0,
             held: None,
             wire: WireMeasurement::default(),
-            nonconforming: vec![0; bounds.len()],
+            contracts: vec![Contract::default(); bounds.len()],
             bounds,
         }
+    }
+
+    /// Has the classes policed as by a plan. Those that break their arrival curve and are only
+    /// counted forfeit their bound: nothing that is late then is a broken promise.
+    pub fn policed(mut self, plan: &Plan) -> Self {
+        for (contract, class) in self.contracts.iter_mut().zip(&plan.classes) {
+            contract.is_only_counted = class.police == Police::Count;
+        }
+        self
     }
 
     /// Goes on with what was measured under a plan whose classes had other numbers: `before` gives
@@ -93,7 +122,9 @@ impl WayMeasurement {
             if let Some(account) = last.books.accounts().get(number.index()) {
                 self.books.go_on(class, account.clone());
             }
-            self.nonconforming[class.index()] = last.nonconforming(number);
+            let Contract { is_only_counted, .. } = self.contracts[class.index()];
+            let before = last.contracts.get(number.index()).copied().unwrap_or_default();
+            self.contracts[class.index()] = Contract { is_only_counted, ..before };
         }
         let WayMeasurement { late, broken, held, wire, .. } = last;
         (self.late, self.broken, self.held, self.wire) = (late, broken, held, wire);
@@ -110,8 +141,8 @@ impl WayMeasurement {
                 ..Packet::default()
             }),
             Event::Nonconforming { class, .. } => {
-                if let Some(count) = self.nonconforming.get_mut(class.index()) {
-                    *count += 1;
+                if let Some(contract) = self.contracts.get_mut(class.index()) {
+                    contract.nonconforming += 1;
                 }
             }
             Event::Dropped(dropped) => {
@@ -125,7 +156,10 @@ impl WayMeasurement {
                 self.late.record(sent.overdue());
                 let bound = self.bounds.get(sent.packet.class.index()).copied().flatten();
                 let keeps = sent.packet.demoted || bound.is_none_or(|bound| sent.keeps(bound));
-                self.broken += u64::from(!keeps);
+                if !keeps && !self.is_forfeit(sent.packet.class) {
+                    self.broken += 1;
+                    self.contracts[sent.packet.class.index()].broken += 1;
+                }
             }
             Event::Kept { class, flow, .. } => {
                 let (class, flow) = (*class, *flow);
@@ -152,7 +186,21 @@ impl WayMeasurement {
 
     /// How many packets of a class broke its arrival curve.
     pub fn nonconforming(&self, class: ClassId) -> u64 {
-        self.nonconforming.get(class.index()).copied().unwrap_or_default()
+        self.contract(class).nonconforming
+    }
+
+    /// Whether a class has broken its arrival curve, is only counted, and so has lost its bound.
+    pub fn is_forfeit(&self, class: ClassId) -> bool {
+        self.contract(class).is_forfeit()
+    }
+
+    /// How many of the packets of [`broken`](Self::broken) are of a class.
+    pub fn broken_in(&self, class: ClassId) -> u64 {
+        self.contract(class).broken
+    }
+
+    fn contract(&self, class: ClassId) -> Contract {
+        self.contracts.get(class.index()).copied().unwrap_or_default()
     }
 
     /// The books of the classes, by number.
@@ -160,3 +208,6 @@ impl WayMeasurement {
         self.books.accounts()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,7 +68,7 @@ impl Period {
             at,
             way,
             number,
-            measured: WayMeasurement::new(plan.promises()),
+            measured: WayMeasurement::new(plan.promises()).policed(&plan),
             threads,
             talkers: Talkers::new(at),
             seconds: Seconds::new(classes),

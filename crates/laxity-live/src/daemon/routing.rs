@@ -11,7 +11,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 use laxity_plan::reader::PlanReader;
 
-use super::{Daemon, FrameSockets, capture, desk, with_capture};
+use super::{Daemon, FrameSockets, capture, desk, surroundings, with_capture};
 use crate::error::LiveError;
 use crate::file::{CaptureAt, folder_of};
 use crate::process::prover::{Prove, Prover};
@@ -42,6 +42,8 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
+        let places = ports.iter().map(|(interface, namespace)| (interface, namespace.as_ref()));
+        surroundings::check(&places.collect::<Vec<_>>(), false, keeper)?;
         let options = packet::Options {
             frames: ROUTER_FRAMES,
             receive_buffer: ROUTER_RECEIVE_BUFFER,

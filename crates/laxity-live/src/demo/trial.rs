@@ -65,7 +65,7 @@ impl Trial {
         let plan = &self.scenario.plan;
         let laboratory = Laboratory::new()?;
         let (forwarding, mut recorder) = self.forward(&laboratory)?;
-        let mut measured = WayMeasurement::new(plan.promises());
+        let mut measured = WayMeasurement::new(plan.promises()).policed(plan);
         let mut look = || read(&mut recorder, &mut measured);
         let traffic = Traffic::start(&laboratory, &self.scenario).map_err(LiveError::Hosts)?;
         wait(FILLS, |_| look());

@@ -220,6 +220,16 @@ pub const METRICS: &[Metric] = &[
         Class(|class| class.bound_ns.map(|_| Whole(class.bound_misses))),
     ),
     Metric::counter(
+        "laxity_class_broken_packets",
+        "Packets of those in laxity_broken_packets_total that are of the class.",
+        Class(|class| class.bound_ns.map(|_| Whole(class.broken))),
+    ),
+    Metric::gauge(
+        "laxity_class_forfeit",
+        "Whether the class has forfeited its promise: it broke its arrival curve, which is only counted.",
+        Class(|class| Some(Whole(class.forfeit.into()))),
+    ),
+    Metric::counter(
         "laxity_class_disturbed_packets",
         "Packets that left routers after their time frame, or without one.",
         Passage(|passage| passage.disturbed.map(Whole)),

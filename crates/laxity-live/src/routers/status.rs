@@ -70,6 +70,8 @@ fn class_status(class: &Class, of: &ClassBooks, queued: u64) -> ClassStatus {
         deadline_misses: of.late,
         bound_ns: of.bound.map(|bound| bound.0),
         bound_misses: of.beyond,
+        broken: if of.is_forfeit { 0 } else { of.broken },
+        forfeit: of.is_forfeit,
         waits: None,
         second: None,
         watched: None,

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::past::{EVERY, LINES, SPAN};
+use super::past::{EVERY, FINE, LINES, SPAN, SPARSE};
 use crate::status::DelayStatus;
 
 /// The kind of a style sheet.
@@ -27,10 +27,13 @@ pub(super) fn file(path: &str) -> Option<(&'static str, &'static str)> {
 static EDGES: LazyLock<String> = LazyLock::new(|| {
     let edges = DelayStatus::EDGES;
     let (every, span) = (EVERY.as_millis(), SPAN.as_secs());
+    let (fine, sparse) = (FINE.as_secs(), SPARSE.as_secs());
     format!(
         "\"use strict\";\n// Edges of the buckets in ns.\nconst EDGES = {edges:?};\n\
          // How often the link is asked what it is like, in ms.\nconst EVERY = {every};\n\
          // How far back charts go, in seconds.\nconst SPAN = {span};\n\
+         // How far back every moment is kept, and how far apart those before are.\n\
+         const FINE = {fine};\nconst SPARSE = {sparse};\n\
          // As many classes have a colour that everybody tells from the others.\n\
          const MOST_LINES = {LINES};\n"
     )
@@ -58,7 +61,7 @@ mod tests {
                 assert!(!text.contains(outside), "{path}: {outside}");
             }
         }
-        assert!(file("/edges.js").unwrap().1.contains("[10000, 20000, "));
+        assert!(file("/edges.js").unwrap().1.contains("[10000, 12500, "));
         assert_eq!(file("/../Cargo.toml"), None);
     }
 }

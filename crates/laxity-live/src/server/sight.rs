@@ -86,7 +86,7 @@ impl Sight {
         }
     }
 
-    /// What was noted of the last minutes, as JSON.
+    /// What was noted of the last hour, as JSON.
     pub(super) fn history(&self) -> Result<Vec<u8>, NoAnswer> {
         let past = self.past.lock().map_err(|_| NoAnswer)?;
         serde_json::to_vec(&*past).map_err(|_| NoAnswer)

@@ -24,25 +24,18 @@ pub struct DelayStatus {
 }
 
 impl DelayStatus {
-    /// Edges of the buckets in ns: 1, 2 and 5 in each power of ten from 10 us to 1 s.
-    pub const EDGES: [u64; 16] = [
-        10_000,
-        20_000,
-        50_000,
-        100_000,
-        200_000,
-        500_000,
-        1_000_000,
-        2_000_000,
-        5_000_000,
-        10_000_000,
-        20_000_000,
-        50_000_000,
-        100_000_000,
-        200_000_000,
-        500_000_000,
-        1_000_000_000,
-    ];
+    /// Edges of the buckets in ns, from 10 us to 1 s. Ten in each power of ten, each about
+    /// a quarter above the one before: the preferred numbers R10 of ISO 3.
+    pub const EDGES: [u64; 51] = edges();
+
+    /// Whether an edge is 1, 2 or 5 times a power of ten.
+    pub fn is_coarse(edge: u64) -> bool {
+        let mut digits = edge;
+        while digits > 0 && digits.is_multiple_of(10) {
+            digits /= 10;
+        }
+        matches!(digits, 1 | 2 | 5)
+    }
 
     /// The distribution; none of nothing.
     pub fn new<const PER_OCTAVE: usize>(delays: &Histogram<PER_OCTAVE>) -> Option<DelayStatus> {
@@ -72,12 +65,34 @@ impl DelayStatus {
     }
 }
 
+/// The preferred numbers of a power of ten, in hundredths.
+const PREFERRED: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
+
+const fn edges() -> [u64; 51] {
+    let mut edges = [0; 51];
+    let (mut at, mut unit) = (0, 100);
+    while at < edges.len() {
+        edges[at] = PREFERRED[at % PREFERRED.len()] * unit;
+        at += 1;
+        if at.is_multiple_of(PREFERRED.len()) {
+            unit *= 10;
+        }
+    }
+    edges
+}
+
 /// Delays whose status has exact buckets, and percentiles that are at most 0.1 % too high.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct FineDelays {
     pub histogram: Histogram<1024>,
     /// By the first edge that is not below.
     buckets: [u64; DelayStatus::EDGES.len() + 1],
+}
+
+impl Default for FineDelays {
+    fn default() -> Self {
+        FineDelays { histogram: Histogram::default(), buckets: [0; DelayStatus::EDGES.len() + 1] }
+    }
 }
 
 impl FineDelays {

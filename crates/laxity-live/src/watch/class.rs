@@ -53,6 +53,8 @@ impl ClassBooks {
             deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
+            broken: self.bound_misses,
+            forfeit: false,
             waits: None,
             second: None,
             watched: Some(ClassWatch {

@@ -53,8 +53,15 @@ const wait = setInterval(() => {
     if (moments.join() !== (isWatched(page) ? '' : danger)) problems.push(moments.join());
     const strokes = [...page.querySelectorAll('.delays path.series')].map((path) => `${style(path).stroke}, ${style(path).strokeDasharray}`);
     if (new Set(strokes).size !== 7 || strokes.some((stroke) => stroke.startsWith('none'))) problems.push(strokes.join('; '));
-    const swatches = [...page.querySelectorAll('.swatch')].map((swatch) => style(swatch).backgroundColor);
-    if (new Set(swatches).size !== 8) problems.push(swatches.join('; '));
+    const swatches = [...page.querySelectorAll('.swatch path')].map((path) => `${style(path).stroke}, ${style(path).strokeDasharray}`);
+    if (swatches.join() !== strokes.join()) problems.push(swatches.join('; '));
+    const dashes = new Set([...page.querySelectorAll('.swatch path')].map((path) => style(path).strokeDasharray));
+    if (dashes.size !== 7) problems.push([...dashes].join('; '));
+    const heads = [...page.querySelectorAll('.classes thead th')];
+    for (const head of heads.filter((head) => /^(Missed|p99 |Max|Bound)/.test(head.textContent))) {
+      const { right } = head.getBoundingClientRect();
+      if (right > page.documentElement.clientWidth) problems.push(`${head.textContent} ends at ${right}`);
+    }
   }
   look();
 }, 200);

@@ -66,6 +66,8 @@ pub(crate) fn status(classes: usize) -> Status {
             deadline_misses: 0,
             bound_ns: bound,
             bound_misses: 0,
+            broken: 0,
+            forfeit: false,
             waits: None,
             second: None,
             watched: None,

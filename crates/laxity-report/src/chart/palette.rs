@@ -3,8 +3,6 @@
 //! There are two of each, for white and for dark paper. They can be told apart by readers without
 //! red or green cones, too; where there are more subjects than colours, dashes tell them apart.
 
-use super::description::Style;
-
 /// As many colours are told apart by everybody.
 pub(crate) const HUES: usize = 7;
 
@@ -12,6 +10,10 @@ const ON_WHITE: [&str; HUES] =
     ["#135cba", "#e87203", "#007755", "#dd6688", "#aa77ff", "#661155", "#333300"];
 const ON_DARK: [&str; HUES] =
     ["#2f8ad8", "#eba40d", "#77ffff", "#dd99aa", "#cc0077", "#ffffbb", "#227700"];
+
+/// Dashes of lines, one for each colour, for readers who do not go by colours at all.
+const DASHES: [&str; HUES] =
+    ["none", "9 5", "3 5", "12 4 3 4", "18 6", "3 4 3 4 12 4", "12 4 12 4 3 4"];
 
 /// The colour of a subject as SVG and CSS write it.
 pub(super) fn on_white_paper(subject: usize) -> &'static str {
@@ -31,15 +33,14 @@ pub(crate) fn on_dark_paper() -> String {
 }
 
 /// The rules of a style sheet that give classes `subject-0` and so on the variables `--subject`, a
-/// colour, and `--dash`, for as many subjects as there are colours.
+/// colour, and `--dash`, for as many subjects as there are colours. All are different.
 pub(crate) fn subjects() -> String {
     let rules = |colours: [&str; HUES]| -> String {
         let rule = |(at, colour)| format!(".subject-{at}{{--subject:{colour}}}");
         colours.iter().enumerate().map(rule).collect()
     };
-    let dash = |at| Style::new(at).dash.pattern().unwrap_or("none");
-    let dashes: String =
-        (0..HUES).map(|at| format!(".subject-{at}{{--dash:{}}}", dash(at))).collect();
+    let rule = |(at, dash)| format!(".subject-{at}{{--dash:{dash}}}");
+    let dashes: String = DASHES.iter().enumerate().map(rule).collect();
     let (light, dark) = (rules(ON_WHITE), rules(ON_DARK));
     format!("{light}{dashes}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
@@ -47,6 +48,7 @@ pub(crate) fn subjects() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Style;
     use crate::figures::MOST_CLASSES;
 
     type Rgb = [f64; 3];

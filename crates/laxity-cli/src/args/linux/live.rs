@@ -82,10 +82,16 @@ pub(crate) struct Live {
     pub monitoring: Monitoring,
     #[command(flatten)]
     pub demo: Demo,
+    /// With --in and --out: have the kernel bridge the interfaces whenever this process does not
+    /// forward, as after a kill or a hang. The bridge stays after the end, until the next start
+    /// with --bypass. Needs CAP_NET_ADMIN.
+    #[arg(long, requires = "to")]
+    pub bypass: bool,
     /// With --dev: take frames as on a kernel before 6.6.
     #[arg(long, hide = true, requires = "dev")]
     pub clsact: bool,
-    /// Be the process that takes programs off an interface.
+    /// Be the process that takes programs off an interface, or bridges --in and --out while another
+    /// does not forward.
     #[arg(long, hide = true, conflicts_with_all = ["plan", "dev", "port", "demo"])]
     pub guard: bool,
 }

@@ -36,6 +36,8 @@ struct Part {
     drops: Vec<LostQueue>,
     /// Whether the queue of the whole interface is lost that someone added.
     drops_root: bool,
+    /// Packets that wait there now, if it is lost.
+    root_queued: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -136,6 +138,7 @@ impl Part {
             steps: steps.steps.iter().map(|step| Line::new(step, before, names)).collect(),
             drops: steps.drops.iter().map(dropped).collect(),
             drops_root: steps.drops_root,
+            root_queued: if steps.drops_root { counters.queued(Handle::ROOT) } else { 0 },
         }
     }
 
@@ -149,12 +152,11 @@ impl Part {
         }
         text.push('\n');
         if self.drops_root {
-            text += "\nPackets that wait at the interface are dropped.";
+            text += &format!("\nThe interface loses its queue: {} now.", packets(self.root_queued));
         }
         for LostQueue { handle, class, queued } in self.drops.iter().take(MOST) {
             let name = class.as_deref().unwrap_or(handle);
-            let packets = if *queued == 1 { "packet" } else { "packets" };
-            text += &format!("\nClass {name} loses its queue: {queued} {packets} now.");
+            text += &format!("\nClass {name} loses its queue: {} now.", packets(*queued));
         }
         if self.drops.len() > MOST {
             text += &format!("\n… and {} more classes.", self.drops.len() - MOST);
@@ -220,6 +222,10 @@ impl Line {
             parameters,
         ]
     }
+}
+
+fn packets(count: u32) -> String {
+    format!("{count} {}", if count == 1 { "packet" } else { "packets" })
 }
 
 fn place(object: &Object) -> String {

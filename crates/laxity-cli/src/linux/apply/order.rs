@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use laxity_api::{Plan, check_for_linux};
-use laxity_kernel::apply::{ApplyError, Session};
+use laxity_kernel::apply::Session;
 use laxity_kernel::objects::Objects;
 use laxity_kernel::record::{PlanRecord, Promise, Record};
 use laxity_kernel::setup::Setup;
@@ -111,9 +111,7 @@ impl Order {
     /// # Errors
     /// If nothing is known of it.
     pub(super) fn undoing(session: &Session, arguments: &Apply) -> Result<Order, Failure> {
-        let record = session
-            .settled()
-            .ok_or_else(|| ApplyError::NothingToUndo(arguments.interface.clone()))?;
+        let record = session.undoable()?;
         let wanted = if arguments.all { record.original().clone() } else { record.before };
         Ok(Order { record: unnamed_record(session, wanted), remarks: Vec::new() })
     }

@@ -34,14 +34,14 @@ pub(super) static COLUMNS: [Column; 8] = [
     Column { width: 8, ..Column::new("Mbit/s", Quantity::Rate, |row| Some(row.rate_bps)) },
     Column::new("queue", Quantity::Count, |row| Some(row.class.queued? as f64)),
     Column::new("drops", Quantity::Count, |row| Some(drops(row) as f64))
-        .alarming(|row| row.class.bound_ns.is_some() && drops(row) > 0),
-    Column::new("missed", Quantity::Count, |row| Some(missed(row)? as f64))
-        .alarming(|row| missed(row).is_some_and(|missed| missed > 0)),
+        .alarming(|row| row.class.bound_ns.is_some() && row.class.has_lost()),
+    Column::new("missed", Quantity::Count, |row| Some(row.class.misses()? as f64))
+        .alarming(|row| row.class.is_broken()),
     Column::new("p50", Quantity::Time, |row| Some(row.delay?.p50 as f64)),
     Column::new("p99", Quantity::Time, |row| Some(row.delay?.p99 as f64))
-        .alarming(|row| is_beyond_bound(row, row.delay.map(|delay| delay.p99))),
+        .alarming(|row| is_broken_by(row, row.delay.map(|delay| delay.p99))),
     Column::new("max", Quantity::Time, |row| Some(row.delay?.max as f64))
-        .alarming(|row| is_beyond_bound(row, row.delay.map(|delay| delay.max))),
+        .alarming(|row| is_broken_by(row, row.delay.map(|delay| delay.max))),
     Column::new("bound", Quantity::Time, |row| Some(row.class.bound_ns? as f64)),
 ];
 
@@ -74,18 +74,14 @@ impl Column {
     }
 }
 
-fn is_beyond_bound(row: &Row<'_>, delay: Option<u64>) -> bool {
-    row.class.bound_ns.zip(delay).is_some_and(|(bound, delay)| delay > bound)
+/// Whether a delay is beyond the bound of a class whose promise was broken.
+fn is_broken_by(row: &Row<'_>, delay: Option<u64>) -> bool {
+    row.class.is_broken()
+        && row.class.bound_ns.zip(delay).is_some_and(|(bound, delay)| delay > bound)
 }
 
 fn drops(row: &Row<'_>) -> u64 {
     row.class.dropped.values().sum()
-}
-
-/// Packets that were later than they may be.
-fn missed(row: &Row<'_>) -> Option<u64> {
-    row.class.bound_ns.or(row.class.deadline_ns)?;
-    Some(row.class.deadline_misses.max(row.class.bound_misses))
 }
 
 /// At most six characters.

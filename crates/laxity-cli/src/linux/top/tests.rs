@@ -47,6 +47,8 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
         deadline_misses: 0,
         bound_ns,
         bound_misses: u64::from(name == "call"),
+        broken: u64::from(name == "call"),
+        forfeit: false,
         waits: None,
         second: None,
         watched: None,

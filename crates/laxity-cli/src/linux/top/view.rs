@@ -73,6 +73,7 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
         if let Some(promised) = state.status().promised.as_ref().filter(|_| takes_them) {
             lines.extend(promised::lines(promised, width));
         }
+        lines.extend(fate_lines(way, width));
         lines.extend(danger_lines(way, width));
         let advice = way.advice.as_deref().map(|advice| wrapped(&clean(advice), width));
         lines.extend(advice.into_iter().flatten().map(|line| Line::from(line).italic()));
@@ -171,6 +172,17 @@ fn footer(state: &State) -> Line<'static> {
             "q ends   r reloads   ←→ order   ↑↓ scroll   space delays now or all   f flows",
         ),
     }
+}
+
+/// What became of packets that broke their contract or were dropped.
+fn fate_lines(way: &WayStatus, width: usize) -> Vec<Line<'static>> {
+    /// More are in the status.
+    const MOST: usize = 6;
+    let mut fates = measurement::fates(way);
+    let more = fates.len().saturating_sub(MOST);
+    fates.truncate(MOST);
+    fates.extend((more > 0).then(|| format!("And {more} more in `laxity status`.")));
+    fates.iter().flat_map(|fate| wrapped(&clean(fate), width)).map(Line::from).collect()
 }
 
 /// When classes were last in danger.

@@ -106,8 +106,12 @@ fn a_link_and_hooks_are_started() {
     machine.says("systemctl start laxity@uplink");
     machine.says("laxity status --control /run/laxity-uplink/control");
     machine.says("systemctl kill --signal KILL laxity@uplink");
-    machine.comes_to("systemctl show --value -p SubState laxity@uplink", "auto-restart");
+    machine.comes_to("systemctl show --value -p NRestarts laxity@uplink", "1");
+    machine.comes_to("systemctl is-active laxity@uplink", "active");
     machine.says("systemctl stop laxity@uplink");
+    let bypass = "ip -o link show type bridge | grep -o 'laxity-by[0-9]*'";
+    machine.comes_to(&format!("{bypass} | wc -l"), "1");
+    machine.says(&format!("ip link delete $({bypass})"));
 
     machine.says("mkdir /etc/laxity/eth0; echo INGRESS= > /etc/laxity/eth0/options");
     write(&machine, FIFO);

@@ -52,11 +52,20 @@ const sum = (counts) => Object.values(counts).reduce((all, count) => all + count
 
 const misses = (it) => (it.deadline_ns || it.bound_ns ? Math.max(it.deadline_misses, it.bound_misses) : null);
 
+// Whether some of those broke a promise: a proved one that its sender has not forfeited and that no lateness excuses, or one that is not proved.
+const isBroken = (it) => it.broken > 0 || (!it.bound_ns && !it.forfeit && misses(it) > 0);
+
+// Whether packets were dropped for another reason than that their sender broke its contract.
+const hasLost = (it) => Object.keys(it.dropped).some((reason) => reason !== "contract");
+
 // The class of that name in an earlier status, unless it counts anew since.
 function same(status, way, it) {
   const found = status.ways.find((other) => other.way === way.way)?.classes.find((other) => other.name === it.name);
   return found && found.sent <= it.sent ? found : null;
 }
+
+// How many were at most as long as an edge; behind the last that is told all are.
+const countBelow = (delay, at) => delay?.at_most[at] ?? delay?.count ?? 0;
 
 // What 99 of 100 packets were delayed at most that are in one distribution and not in an earlier one:
 // between the edges of buckets they are taken for evenly spread.
@@ -66,7 +75,7 @@ function recentP99(before, now) {
   const rank = Math.ceil(0.99 * all);
   let [from, counted] = [0, 0];
   for (const [at, edge] of EDGES.entries()) {
-    const below = now.at_most[at] - (before?.at_most[at] ?? 0);
+    const below = countBelow(now, at) - countBelow(before, at);
     if (below >= rank) return from + (Math.max(0, Math.min(edge, now.max) - from) * (rank - counted)) / (below - counted);
     [from, counted] = [edge, below];
   }
@@ -80,6 +89,13 @@ function cell(row, text, alarm) {
   return made;
 }
 
+// The line by which charts draw a class, in its colour and its dashes.
+function swatch(at) {
+  const line = drawn("svg", { class: "swatch", width: 40, height: 10, viewBox: "0 0 40 10", "aria-hidden": "true" });
+  if (at < MOST_LINES) line.append(drawn("path", { class: `series subject-${at}`, d: "M2 5H38" }));
+  return line;
+}
+
 function fillTable(table, way, before, seconds) {
   const body = table.querySelector("tbody");
   const unit = timeUnit(way.classes.flatMap((it) => [it.delay_ns?.max, it.bound_ns]));
@@ -89,20 +105,20 @@ function fillTable(table, way, before, seconds) {
     const row = body.insertRow();
     const head = document.createElement("th");
     head.scope = "row";
-    const swatch = document.createElement("span");
-    swatch.className = at < MOST_LINES ? `swatch subject-${at}` : "swatch";
-    head.append(swatch, it.name);
+    head.append(swatch(at), it.name);
     row.append(head);
     const { delay_ns: delay, bound_ns: bound } = it;
+    const time = (field) => cell(row, cellTime(delay?.[field], unit), isBroken(it) && bound && delay?.[field] > bound);
+    cell(row, misses(it) ?? NOTHING, isBroken(it)).title = it.forfeit ? "it broke its arrival curve" : misses(it) && !isBroken(it) ? "no later than the link was" : "";
+    for (const field of ["p99", "max"]) time(field);
+    cell(row, cellTime(bound, unit));
+    for (const field of ["p50", "p99_9"]) time(field);
     const bytes = it.bytes_sent - ((before && same(before, way, it)?.bytes_sent) || 0);
     cell(row, before ? shortNumber((bytes * 8e-6) / seconds) : NOTHING);
+    cell(row, sum(it.dropped), bound && hasLost(it)).title = reasons(it.dropped);
+    cell(row, it.queued ?? NOTHING);
     cell(row, it.arrived);
     cell(row, it.sent);
-    cell(row, sum(it.dropped), bound && sum(it.dropped) > 0).title = reasons(it.dropped);
-    cell(row, misses(it) ?? NOTHING, misses(it) > 0);
-    cell(row, it.queued ?? NOTHING);
-    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, cellTime(delay?.[field], unit), bound && delay?.[field] > bound);
-    cell(row, cellTime(bound, unit));
   });
 }
 
@@ -146,7 +162,8 @@ function points(way, name, of) {
     const before = heard[index];
     const find = (it) => it.ways.find((other) => other.way === way.way)?.classes.find((other) => other.name === name);
     const [last, old] = [find(status), find(before.status)];
-    const value = last && old && at - before.at < 5 ? of(old.sent <= last.sent ? old : null, last, at - before.at) : null;
+    const near = now - before.at > FINE - SPARSE ? 2.5 * SPARSE : 5;
+    const value = last && old && at - before.at < near ? of(old.sent <= last.sent ? old : null, last, at - before.at) : null;
     return [now - at, value];
   });
 }
@@ -192,7 +209,7 @@ function lateness(way) {
   const isBound = way.classes.some((it) => it.bound_ns);
   if (way.watched) return [isBound && (way.broken ? `${broken}.` : "No packet took longer than its bound.")];
   if (!way.late) return [];
-  const kept = way.held_up ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
+  const kept = !isBound ? null : way.held_up ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
   const held = way.held_ns >= 1e6 && `Frames waited up to ${time(way.held_ns)} in the interface's own queue, where no bound holds.`;
   return [`Waking up was at most ${time(way.late.max)} late.`, way.broken ? `${broken} and that.` : kept, held];
 }
@@ -200,6 +217,10 @@ function lateness(way) {
 // What is no longer what it was when it came: demoted packets, and dropped ones by reason.
 function fates(way) {
   const broke = way.watched ? [] : way.classes.filter((it) => it.nonconforming).map((it) => `${packets(it.nonconforming)} of ${it.name} broke its arrival curve.`);
+  for (const it of way.classes.filter((it) => it.forfeit)) {
+    const late = misses(it) ? `: ${packets(misses(it))} beyond its bound ${misses(it) === 1 ? "is" : "are"} no broken promise` : "";
+    broke.push(`${it.name} is promised nothing any more, as what broke its curve is only counted${late}.`);
+  }
   const demoted = way.classes.filter((it) => it.demoted).map((it) => `${packets(it.demoted)} of ${it.name} demoted to best effort.`);
   if (way.watched) return demoted;
   const dropped = way.classes.filter((it) => sum(it.dropped)).map((it) => `${it.name}: ${reasons(it.dropped)} dropped.`);
@@ -313,6 +334,15 @@ async function remember() {
   }
 }
 
+// Keeps every status of the last minutes, and few of those before.
+function thin(now) {
+  const kept = [];
+  for (const it of heard.filter((it) => it.at >= now - SPAN)) {
+    if (it.at >= now - FINE || !kept.length || it.at - kept.at(-1).at >= SPARSE) kept.push(it);
+  }
+  heard = kept;
+}
+
 async function look() {
   try {
     const answer = await fetch("status", { signal: AbortSignal.timeout(8000) });
@@ -322,7 +352,7 @@ async function look() {
     // Another process, or the same answer once more.
     if (heard.length && at < heard.at(-1).at) heard = [];
     if (!heard.length || at > heard.at(-1).at) heard.push({ at, status });
-    heard = heard.filter((it) => it.at >= at - SPAN);
+    thin(at);
     document.body.classList.remove("gone");
     await lookBack();
     show();

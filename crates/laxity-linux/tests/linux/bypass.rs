@@ -1,0 +1,43 @@
+//! A bridge in the place of a forwarder.
+
+use laxity_linux::bypass::{is_bypass, lower, raise};
+use laxity_linux::interface::Interface;
+use laxity_linux::namespace::Namespace;
+
+#[test]
+fn two_interfaces_are_bridged_and_no_longer() {
+    let namespace = match Namespace::new() {
+        Ok(namespace) => namespace,
+        Err(error) if error.is_permission() => return eprintln!("SKIPPED: {error}"),
+        Err(error) => panic!("{error}"),
+    };
+    for name in ["a", "b", "c"] {
+        namespace.veth(name, &namespace, &format!("far-{name}")).unwrap();
+    }
+    let bridged = || {
+        let all = Interface::all().unwrap();
+        let of =
+            |it: &Interface| all.iter().find(|other| Some(other.index) == it.controller).cloned();
+        let ports = all.iter().filter_map(|it| Some((it.name.clone(), of(it)?.name)));
+        ports.collect::<Vec<_>>()
+    };
+    let test = || {
+        lower(["a", "b"]).unwrap();
+        for _ in 0..2 {
+            raise(["a", "b"]).unwrap();
+            let ports = bridged();
+            let mut names: Vec<&str> = ports.iter().map(|(port, _)| port.as_str()).collect();
+            names.sort_unstable();
+            assert_eq!(names, ["a", "b"], "{ports:?}");
+            assert!(ports.iter().all(|(_, bridge)| is_bypass(bridge)), "{ports:?}");
+        }
+        // Others' interfaces and bridges stay.
+        lower(["c", "far-c"]).unwrap();
+        assert_eq!(bridged().len(), 2);
+        lower(["b", "a"]).unwrap();
+        assert_eq!(bridged(), []);
+        assert!(raise(["a", "nowhere"]).is_err());
+        assert!(!is_bypass("laxity-bypass") && !is_bypass("br0"));
+    };
+    namespace.run(test).unwrap();
+}
