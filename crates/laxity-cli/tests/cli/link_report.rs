@@ -1,6 +1,7 @@
 //! The report of a link: written at the end, in a file that is there from the start.
 
 use std::fs;
+use std::time::Duration;
 
 use laxity_report::link::{ClassReport, Delays, LinkReport, WayReport, html};
 
@@ -25,6 +26,30 @@ fn a_report_says_what_was_measured_under_each_plan() {
     for wanted in ["a → b", "call 10 ms", "call 20 ms", "Admission", "Waking up was at most"] {
         assert!(report.contains(wanted), "{wanted} in {report}");
     }
+}
+
+/// A burst over a slow link leaves one frame after the other. As it arrived, it waits as long when
+/// it is simulated.
+#[test]
+fn what_was_captured_as_it_arrived_is_repeated() {
+    let plan = PLAN.replace("20mbit", "400kbit").replace("2mbit", "20kbit").replace("10ms", "900ms");
+    let delays = |at: &str| {
+        let folder = Folder::with_plan(&plan);
+        let captured = ["--capture", "frames.pcapng", "--capture-at", at];
+        let link = Link::start(&folder, &captured)?;
+        link.offer(0, 6000, 60);
+        std::thread::sleep(Duration::from_millis(300));
+        link.end();
+        let repeat = ["run", "plan.toml", "--arrivals", "frames.pcapng", "--sort", "--json"];
+        let run = folder.laxity(&repeat).json(0);
+        let rest = &run["classes"][1];
+        assert!(rest["arrived"].as_u64().unwrap() >= 60, "{run}");
+        Some((rest["delay_ns"]["p50"].as_u64().unwrap(), rest["delay_ns"]["max"].as_u64().unwrap()))
+    };
+    let Some((departure, arrival)) = delays("departure").zip(delays("arrival")) else { return };
+    // A frame of 142 bytes takes 2.8 ms, 60 of them 170.
+    assert!(departure.0 < 6_000_000, "{departure:?}");
+    assert!(arrival.0 > 60_000_000 && arrival.1 > 130_000_000, "{arrival:?}");
 }
 
 /// A service that is killed is started again with the same options, and what was written before is

@@ -72,6 +72,17 @@ fn what_passed_routers_is_reported_and_captured() {
     }
 }
 
+/// Routers tell frames when they leave.
+#[test]
+fn no_arrivals_of_routers_are_captured() {
+    let folder = Folder::with_plan(PLAN);
+    let captured = ["--capture", "frames.pcapng", "--capture-at", "arrival"];
+    let Some(mut routers) = Routers::spawn(&folder, &captured) else { return };
+    routers.says(&["--capture-at arrival is for two interfaces"]);
+    assert_eq!(routers.running.0.wait().unwrap().code(), Some(2));
+    assert!(!folder.path("frames.pcapng").exists());
+}
+
 /// Two routers, the one in this command's namespace and the other in one that is named by a path.
 #[test]
 fn calls_come_through_two_routers() {

@@ -45,8 +45,16 @@ pub(super) struct Routers {
 }
 
 impl Routers {
-    /// Starts the command with more arguments. None where that is not allowed, and then it says so.
+    /// Starts the command with more arguments, and waits until it forwards. None where that is not
+    /// allowed, and then it says so.
     pub(super) fn start(folder: &Folder, more: &[&str]) -> Option<Routers> {
+        let mut routers = Routers::spawn(folder, more)?;
+        routers.says(&["forwarding at r1, r2"]);
+        Some(routers)
+    }
+
+    /// The same without waiting.
+    pub(super) fn spawn(folder: &Folder, more: &[&str]) -> Option<Routers> {
         let first = match Namespace::new() {
             Ok(namespace) => namespace,
             Err(error) if error.is_permission() => {
@@ -80,9 +88,7 @@ impl Routers {
         command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
         let mut running = Running::new(here.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
-        let mut routers = Routers { nodes, hosts, running, said, _holder: Running::new(holder) };
-        routers.says(&["forwarding at r1, r2"]);
-        Some(routers)
+        Some(Routers { nodes, hosts, running, said, _holder: Running::new(holder) })
     }
 
     /// Reads what it says until all of this was said, in any order.

@@ -23,12 +23,14 @@ fn plan(police: &str) -> Plan {
 fn sent(delay: Nanos, allowance: Nanos) -> Event {
     Event::Sent(SentPacket {
         number: 0,
+        arrived: Nanos::ZERO,
         packet: Packet { class: CALL, length: 200, ..Packet::default() },
         deadline: None,
         start: Nanos::ZERO,
         lateness: Nanos::ZERO,
         departure: delay,
         allowance,
+        held: Nanos::ZERO,
         is_under_way: false,
         is_washed: false,
     })
