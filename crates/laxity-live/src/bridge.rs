@@ -170,8 +170,9 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Sends what may be sent, and takes nothing in; tells when there is more to send. Nothing is
-    /// chosen for an interface that has not taken all that was handed to it: what waits stays where
-    /// it is in order, and counts as late.
+    /// chosen for an interface while more than one frame that was handed to it waits: what waits
+    /// stays where it is in order, and counts as late. Behind a single frame the next one shows
+    /// whether the kernel has no room, or drops that frame.
     ///
     /// # Errors
     /// What the backend cannot go on after.
@@ -189,7 +190,7 @@ impl<B: Backend> Bridge<B> {
                 self.note_flush(at, waiting, clock(), observer);
             }
             let mut next = None;
-            if waiting == 0 {
+            if waiting <= 1 {
                 next = self.poll(at, clock(), observer);
                 waiting = self.backend.flush(out)?;
                 self.note_flush(at, waiting, clock(), observer);
@@ -352,10 +353,12 @@ impl<B: Backend> Bridge<B> {
 }
 
 /// Lets as much wait in an interface's own queue as its link sends in two milliseconds, and two
-/// packets. An interface that is as fast as its link needs no more; before one that is slower,
+/// packets; behind a wire, as much as the system allows. An interface that is as fast as its link needs no more; before one that is slower,
 /// packets wait where they are in order.
 fn limit_queue(backend: &mut impl Backend, at: Side, plan: &Plan) {
     if plan.link.wire.is_some() {
+        // A wire hands over all at once that comes out of it.
+        let _ = backend.limit_queue(at, i32::MAX as u32);
         return;
     }
     let found = plan.link.autorate.as_ref().map(|autorate| autorate.settings.to);

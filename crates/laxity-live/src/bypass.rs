@@ -2,7 +2,7 @@
 //!
 //! Once it forwards, a thread of the first process says again and again that it lives. When that
 //! ends, or is silent for [`SILENCE`], the second process bridges the interfaces; it takes the
-//! bridge away when a first process speaks. So a bridge that was left stays until the next process
+//! bridge away while a first process speaks. So a bridge that was left stays until the next process
 //! forwards, and for a moment frames pass twice rather than not at all.
 
 use std::fs::File;
@@ -10,9 +10,9 @@ use std::io::{self, Read, Write};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use laxity_linux::sandbox::{self, Sandbox};
+use laxity_linux::sandbox::Sandbox;
 use laxity_linux::{bypass, priority};
 use nix::sys::signal::SigSet;
 
@@ -20,8 +20,15 @@ use nix::sys::signal::SigSet;
 const BEAT: Duration = Duration::from_millis(10);
 /// After this time without a word it counts as hung.
 pub const SILENCE: Duration = Duration::from_millis(80);
+/// So often the second process makes sure that the bridge is there or not, as it is to be.
+const AGAIN: Duration = Duration::from_secs(1);
+/// So soon it tries again what was refused.
+const SOON: Duration = Duration::from_millis(100);
+/// So often it tries after the end of the first one. What starts the next one may wait for it.
+const LAST_TRIES: u32 = 20;
 
-/// The second process, as the first one knows it before it forwards.
+/// The second process, as the first one knows it. When it is dropped, frames are no longer
+/// forwarded.
 #[derive(Debug)]
 pub struct Bypass {
     begin: Sender<()>,
@@ -37,7 +44,8 @@ impl Bypass {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let pipe = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let mut answers = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        answers.read_exact(&mut [0])?;
+        let unable = |_| io::Error::other("it ended before it was ready, and said why");
+        answers.read_exact(&mut [0]).map_err(unable)?;
         let (begin, begun) = mpsc::channel();
         let speaker = thread::Builder::new().name("pulse".into());
         speaker.spawn(move || speak(pipe, &begun, real_time))?;
@@ -51,24 +59,24 @@ impl Bypass {
     }
 }
 
-/// Says that the process lives once it forwards, as long as someone hears it.
+/// Says that the process lives while it forwards, as long as someone hears it.
 fn speak(mut pipe: ChildStdin, begun: &Receiver<()>, real_time: Option<u8>) {
     // Without a priority it is late at times, and frames pass twice for a moment.
     let _as_it_is = real_time.map(priority::real_time);
-    let closed = sandbox::drop_capabilities().and_then(|()| Sandbox::new().enter().map(drop));
-    if closed.is_err() || begun.recv().is_err() {
+    if Sandbox::new().enter().is_err() || begun.recv().is_err() {
         return;
     }
-    while pipe.write_all(b".").is_ok() {
-        thread::sleep(BEAT);
-    }
+    while pipe.write_all(b".").is_ok()
+        && begun.recv_timeout(BEAT) != Err(RecvTimeoutError::Disconnected)
+    {}
 }
 
 /// Is the second process, which hears the first one and ends after it. It says to `ready` that it
 /// is.
 ///
 /// # Errors
-/// If the kernel cannot bridge the interfaces.
+/// If the kernel cannot bridge interfaces, or does not let the process give up what it does not
+/// need.
 pub fn watch(
     interfaces: [&str; 2],
     real_time: Option<u8>,
@@ -83,33 +91,75 @@ pub fn watch(
     let _as_it_is = priority::lock_memory();
     let _as_it_is =
         File::open("/proc/self/exe").and_then(|mut it| io::copy(&mut it, &mut io::sink()));
-    // The first process may have gone, which shows below.
-    let _heard = ready.write_all(b".").and_then(|()| ready.flush());
+    bypass::check()?;
     let (say, said) = mpsc::channel();
     thread::spawn(move || {
         let _as_it_is = real_time.map(priority::real_time);
+        if Sandbox::new().enter().is_err() {
+            return;
+        }
         let mut bytes = [0; 64];
         while first.read(&mut bytes).is_ok_and(|length| length > 0) && say.send(()).is_ok() {}
     });
+    bypass::confine()?;
+    // The first process may have gone, which shows below.
+    let _heard = ready.write_all(b".").and_then(|()| ready.flush());
     // Before it forwards for the first time it may take as long as it needs, or be refused: then
     // the interfaces stay as they are.
-    let (mut forwards, mut lives) = (false, said.recv().is_ok());
-    if !lives {
-        return Ok(());
+    if said.recv().is_ok() {
+        follow(interfaces, &said);
     }
-    while lives {
-        if !forwards {
-            bypass::lower(interfaces)?;
-            forwards = true;
+    Ok(())
+}
+
+/// What is heard of the first process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Forwards,
+    IsSilent,
+    Ended,
+}
+
+/// Keeps the bridge away while the first process says that it lives, and there while it does not
+/// and after its end.
+fn follow(interfaces: [&str; 2], said: &Receiver<()>) {
+    let mut is_refused = false;
+    let mut is_done = |state| {
+        let done = match state {
+            State::Forwards => bypass::lower(interfaces),
+            State::IsSilent | State::Ended => bypass::raise(interfaces),
+        };
+        if let (Err(why), false) = (&done, is_refused) {
+            // Who would read it may have gone.
+            let _said = writeln!(io::stderr(), "laxity: the bypass {why}; it tries again");
         }
-        match said.recv_timeout(SILENCE) {
-            Ok(()) => {}
-            Err(RecvTimeoutError::Timeout) => {
-                bypass::raise(interfaces)?;
-                (forwards, lives) = (false, said.recv().is_ok());
-            }
-            Err(RecvTimeoutError::Disconnected) => lives = false,
+        is_refused = done.is_err();
+        done.is_ok()
+    };
+    let mut state = State::Forwards;
+    while state != State::Ended {
+        // Again and again: another process may undo it, or an interface come back.
+        let within = if is_done(state) { AGAIN } else { SOON };
+        state = next(state, said, within);
+    }
+    for _ in 0..LAST_TRIES {
+        if is_done(state) {
+            return;
+        }
+        thread::sleep(SOON);
+    }
+}
+
+/// What has come of a state after this time, or before if it is another one.
+fn next(state: State, said: &Receiver<()>, within: Duration) -> State {
+    let end = Instant::now() + within;
+    let longest = if state == State::Forwards { SILENCE } else { within };
+    loop {
+        match said.recv_timeout(longest) {
+            Ok(()) if state == State::Forwards && Instant::now() < end => {}
+            Ok(()) => return State::Forwards,
+            Err(RecvTimeoutError::Timeout) => return State::IsSilent,
+            Err(RecvTimeoutError::Disconnected) => return State::Ended,
         }
     }
-    bypass::raise(interfaces)
 }

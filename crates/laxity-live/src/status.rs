@@ -137,7 +137,7 @@ pub struct WayStatus {
     /// that were looked at since the start. No bound counts on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ns: Option<u64>,
-    /// Whether that was longer than the shortest bound: packets were not within their bounds,
+    /// Whether that was longer than a bound that was missed: packets were not within their bounds,
     /// though they were when they were handed over.
     #[serde(default)]
     pub held_up: bool,
@@ -286,7 +286,8 @@ impl WayStatus {
             }
         });
         let classes: Vec<_> = classes.collect();
-        let bounds = classes.iter().filter_map(|class| class.bound_ns).map(Nanos);
+        let bounds =
+            classes.iter().filter_map(|class| Some((Nanos(class.bound_ns?), class.bound_misses)));
         WayStatus {
             late: DelayStatus::new(&measured.late),
             broken: measured.broken,

@@ -126,6 +126,10 @@ impl Keeper for Terminal {
         self.bypass.iter().for_each(Bypass::begun);
     }
 
+    fn ending(&mut self) {
+        self.bypass = None;
+    }
+
     fn say(&mut self, what: &str) {
         terminal::remark(&format!("laxity: {what}\n"));
     }

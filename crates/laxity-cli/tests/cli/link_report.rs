@@ -32,7 +32,9 @@ fn a_report_says_what_was_measured_under_each_plan() {
 /// it is simulated.
 #[test]
 fn what_was_captured_as_it_arrived_is_repeated() {
-    let plan = PLAN.replace("20mbit", "400kbit").replace("2mbit", "20kbit").replace("10ms", "900ms");
+    let plan =
+        PLAN.replace("20mbit", "400kbit").replace("2mbit", "20kbit").replace("10ms", "900ms");
+    let plan = plan + "match = 'any'\n";
     let delays = |at: &str| {
         let folder = Folder::with_plan(&plan);
         let captured = ["--capture", "frames.pcapng", "--capture-at", at];

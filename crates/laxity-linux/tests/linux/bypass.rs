@@ -1,6 +1,6 @@
 //! A bridge in the place of a forwarder.
 
-use laxity_linux::bypass::{is_bypass, lower, raise};
+use laxity_linux::bypass::{check, confine, is_bypass, lower, raise};
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 
@@ -31,12 +31,27 @@ fn two_interfaces_are_bridged_and_no_longer() {
             assert_eq!(names, ["a", "b"], "{ports:?}");
             assert!(ports.iter().all(|(_, bridge)| is_bypass(bridge)), "{ports:?}");
         }
+        // One that was left half made is made whole.
+        let bridge = || Interface::named(&bridged()[0].1).unwrap();
+        Interface::switch(bridge().index, false).unwrap();
+        assert!(!bridge().up);
+        raise(["a", "b"]).unwrap();
+        assert!(bridge().up);
         // Others' interfaces and bridges stay.
         lower(["c", "far-c"]).unwrap();
         assert_eq!(bridged().len(), 2);
         lower(["b", "a"]).unwrap();
         assert_eq!(bridged(), []);
-        assert!(raise(["a", "nowhere"]).is_err());
+        let refused = raise(["a", "nowhere"]).unwrap_err().to_string();
+        assert!(refused.contains("nowhere"), "{refused}");
+        let names = || Interface::all().unwrap().into_iter().map(|it| it.name).collect::<Vec<_>>();
+        let before = names();
+        check().unwrap();
+        assert_eq!(names(), before);
+        // What it may still do is enough.
+        confine().unwrap();
+        raise(["a", "b"]).unwrap();
+        lower(["a", "b"]).unwrap();
         assert!(!is_bypass("laxity-bypass") && !is_bypass("br0"));
     };
     namespace.run(test).unwrap();

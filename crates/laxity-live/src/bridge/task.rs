@@ -78,6 +78,8 @@ struct Direction {
     ledger: Option<Ledger>,
     /// When a scheduler began anew for the ledger's sake.
     mended_at: Nanos,
+    /// For how long none does after that.
+    mending: Nanos,
     /// What finds the rate, if anything does.
     found: Option<FoundRate>,
 }
@@ -91,8 +93,9 @@ struct Second {
 }
 
 const SECOND: Nanos = Nanos(1_000_000_000);
-/// A ledger goes on after a gap at most as often.
-const MENDING: Nanos = SECOND;
+/// The longest time until a ledger goes on after a gap. It begins with a second, and doubles from
+/// gap to gap: a scheduler that begins anew tells of all that is queued.
+const LONGEST_GAP: Nanos = Nanos(60 * SECOND.0);
 
 impl BridgeTask {
     /// Empty books of directions of these names that follow these plans from now on, on the time of
@@ -113,8 +116,8 @@ impl BridgeTask {
         let direction = |at: Side, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
             let present = Period::new((at, ways[at.index()]), 0, plan?, now, found.as_ref());
             let (next, keeps_books, text) = (None, false, None);
-            let mended_at = Nanos::ZERO;
-            Some(Direction { present, next, keeps_books, text, ledger, mended_at, found })
+            let (mended_at, mending) = (Nanos::ZERO, SECOND);
+            Some(Direction { present, next, keeps_books, text, ledger, mended_at, mending, found })
         };
         let directions = [
             direction(Side::A, there, ledger, rate),
@@ -301,12 +304,16 @@ impl Task for BridgeTask {
 
     fn mend(&mut self, workers: &Workers<Self::Plan>, keeper: &mut dyn Keeper) {
         let now = self.time.elapsed();
-        for Direction { present, ledger, mended_at, .. } in self.directions.iter_mut().flatten() {
+        for direction in self.directions.iter_mut().flatten() {
+            let Direction { present, ledger, mended_at, mending, .. } = direction;
             let Some(ledger) = ledger else { continue };
             let Some(settings) = ledger.mends() else { continue };
-            if now < mended_at.saturating_add(MENDING) {
+            let since = now.saturating_sub(*mended_at);
+            if since < *mending {
                 continue;
             }
+            let is_soon = since < LONGEST_GAP;
+            *mending = if is_soon { (*mending + *mending).min(LONGEST_GAP) } else { SECOND };
             *mended_at = now;
             if present.plan.link.wire.is_some() {
                 ledger.end(keeper);
@@ -364,8 +371,9 @@ impl Direction {
             return;
         }
         self.present.add(thread, event);
-        let is_reloaded = matches!(event, Event::Reloaded { .. });
-        let text = self.text.take_if(|_| is_reloaded);
+        // Where events are lost, the first that is told of a plan may be that the ledger goes on.
+        let is_begun = matches!(event, Event::Reloaded { .. } | Event::Resumed { .. });
+        let text = self.text.take_if(|_| is_begun);
         if let Some(ledger) = &mut self.ledger {
             text.iter().for_each(|text| ledger.plan(text, &self.present.plan));
             ledger.event(event);

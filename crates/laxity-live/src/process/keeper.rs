@@ -14,6 +14,9 @@ pub trait Keeper {
     /// Frames are forwarded from now on.
     fn begun(&mut self) {}
 
+    /// Frames that come from now on are not forwarded; those that are queued still are.
+    fn ending(&mut self) {}
+
     /// Receives what was measured under a plan that is no longer followed.
     fn ended(&mut self, results: &Results<'_>);
 }

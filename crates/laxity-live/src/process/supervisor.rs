@@ -109,11 +109,12 @@ impl<'k, T: Task> Supervisor<'k, T> {
         let costs = [self.workers.cost_of_no_priority(), self.workers.cost_of_no_lock()];
         costs.iter().flatten().for_each(|cost| self.keeper.say(cost));
         super::close()?;
-        self.keeper.say(begun);
         self.keeper.begun();
+        self.keeper.say(begun);
         process.look_after(&mut self, prover, begun, duration)?;
         let Supervisor { workers, mut task, links, keeper, started, reloads, orders, board } = self;
         let is_real_time = workers.is_real_time();
+        keeper.ending();
         let counts = workers.drain(T::PATIENCE)?;
         task.read(keeper);
         let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));

@@ -103,7 +103,7 @@ pub struct ClassBooks {
     pub kept: Delays,
     /// The longest time from the arrival to the end of the last frame of such packets.
     pub longest: Nanos,
-    /// Such packets that took longer than is promised.
+    /// Such packets that took longer than is promised, before the class lost that.
     pub broken: u64,
     /// Packets that took longer, whether they were in their frames or not, without those demoted.
     pub beyond: u64,
@@ -174,11 +174,10 @@ impl NetworkMeasurement {
         })
     }
 
-    /// Packets that were in their frames everywhere and took longer than their class is promised,
-    /// of classes that have not forfeited that.
+    /// Packets that were in their frames everywhere and took longer than their class was promised
+    /// then.
     pub fn broken(&self) -> u64 {
-        let owed = self.classes.iter().filter(|class| !class.is_forfeit);
-        owed.map(|class| class.broken).sum()
+        self.classes.iter().map(|class| class.broken).sum()
     }
 }
 
@@ -213,7 +212,8 @@ impl ClassBooks {
             let took = passage.last.saturating_sub(passage.arrival);
             self.kept.record(transit);
             self.longest = self.longest.max(took);
-            self.broken += u64::from(self.bound.is_some_and(|bound| took > bound));
+            let is_beyond = self.bound.is_some_and(|bound| took > bound);
+            self.broken += u64::from(is_beyond && !self.is_forfeit);
         }
     }
 

@@ -70,7 +70,7 @@ fn class_status(class: &Class, of: &ClassBooks, queued: u64) -> ClassStatus {
         deadline_misses: of.late,
         bound_ns: of.bound.map(|bound| bound.0),
         bound_misses: of.beyond,
-        broken: if of.is_forfeit { 0 } else { of.broken },
+        broken: of.broken,
         forfeit: of.is_forfeit,
         waits: None,
         second: None,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use laxity_linux::bypass;
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 
@@ -117,29 +118,83 @@ fn a_kill_leaves_no_gap() {
     });
 }
 
+/// Waits until the kernel has such a bridge in a namespace, or has none.
+#[track_caller]
+fn comes_to(between: &Namespace, wanted: bool) {
+    let since = Instant::now();
+    let has_bridge = || {
+        let all = between.run(Interface::all).unwrap().unwrap();
+        all.iter().any(|it| bypass::is_bypass(&it.name))
+    };
+    while has_bridge() != wanted {
+        assert!(since.elapsed() < Duration::from_secs(10), "a bridge: {}", !wanted);
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A process that forwards has no bridge beside it; one that hangs or has ended has.
 #[test]
 fn the_bridge_is_there_while_nothing_is_forwarded() {
     let folder = Folder::with_plan(PLAN);
     let Some((between, _hosts)) = hosts() else { return };
-    let bridges = || between.run(Interface::all).unwrap().unwrap();
-    let has_bridge = || bridges().iter().any(|it| laxity_linux::bypass::is_bypass(&it.name));
-    let comes_to = |wanted| {
-        let since = Instant::now();
-        while has_bridge() != wanted {
-            assert!(since.elapsed() < Duration::from_secs(10), "a bridge: {}", has_bridge());
-            thread::sleep(Duration::from_millis(10));
-        }
-    };
     let mut running = start(&folder, &between);
-    comes_to(false);
+    comes_to(&between, false);
     running.signal("-STOP");
-    comes_to(true);
+    comes_to(&between, true);
     running.signal("-CONT");
-    comes_to(false);
+    comes_to(&between, false);
     running.signal("-TERM");
     running.0.wait().unwrap();
-    comes_to(true);
+    comes_to(&between, true);
     drop(start(&folder, &between));
-    comes_to(true);
+    comes_to(&between, true);
+}
+
+/// The second process of a process that was killed may be late, and interfaces may be gone or
+/// belong to something else for a while.
+#[test]
+fn what_others_do_to_the_bridge_is_mended() {
+    let folder = Folder::with_plan(PLAN);
+    let Some((between, _hosts)) = hosts() else { return };
+    let running = start(&folder, &between);
+    comes_to(&between, false);
+    between.run(|| bypass::raise(["a", "b"])).unwrap().unwrap();
+    comes_to(&between, false);
+    running.signal("-STOP");
+    comes_to(&between, true);
+    // The bridge of another pair, which is in the way.
+    let lower = || between.run(|| bypass::lower(["a", "b"])).unwrap().unwrap();
+    let since = Instant::now();
+    while between.run(|| bypass::raise(["b", "a"])).unwrap().is_err() {
+        assert!(since.elapsed() < Duration::from_secs(10));
+        lower();
+    }
+    thread::sleep(Duration::from_millis(1500));
+    lower();
+    comes_to(&between, true);
+}
+
+/// The second process has no privilege but the one that it needs, and says if it lacks it.
+#[test]
+fn the_second_process_may_bridge_and_no_more() {
+    let folder = Folder::with_plan(PLAN);
+    let Some((between, _hosts)) = hosts() else { return };
+    let running = start(&folder, &between);
+    let process = running.0.id();
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let children = children.unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", children.trim())).unwrap();
+    let has = |line: &str| status.lines().any(|it| it.split_whitespace().eq(line.split(' ')));
+    assert!(has("CapEff: 0000000000001000") && has("Seccomp: 2"), "{status}");
+    drop(running);
+    comes_to(&between, true);
+    let refused = || {
+        laxity_linux::sandbox::drop_capabilities().unwrap();
+        folder.command(&LIVE).output().unwrap()
+    };
+    let refused = between.run(refused).unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot make the bridge") && said.contains("CAP_NET_ADMIN"), "{said}");
+    assert!(said.contains("cannot start the bypass"), "{said}");
 }

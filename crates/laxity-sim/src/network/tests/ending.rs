@@ -124,7 +124,7 @@ fn a_link_ends_when_all_have_left() {
     }
 }
 
-/// 1500 classes over a row of 1500 links, of which a simulation would count 4.5 million times.
+/// 1500 classes over a row of 1500 links, and a simulation would keep 4.5 million books.
 #[test]
 fn what_would_take_too_much_memory_is_refused() {
     let mut text = String::from("link.rate = \"1gbit\"\nscheduler.kind = \"fifo\"\n");
