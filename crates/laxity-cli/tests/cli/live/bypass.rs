@@ -16,16 +16,20 @@ use super::link::{Running, SetAtEnd, hosts, wait_for};
 use crate::folder::Folder;
 
 const LIVE: [&str; 7] = ["live", "plan.toml", "--in", "a", "--out", "b", "--bypass"];
-/// The longest time without frames.
-const LONGEST: Duration = Duration::from_millis(200);
 /// How long a process forwards before the next misfortune.
 const WORKS: Duration = Duration::from_millis(200);
 /// `RestartSec` of the unit.
 const RESTART: Duration = Duration::from_millis(100);
 
-/// How often it is tried. With `LAXITY_WHOLE=1` in the environment it is a hundred times.
-fn rounds() -> usize {
-    if std::env::var_os("LAXITY_WHOLE").is_some() { 100 } else { 4 }
+/// How often it is tried, and the longest time without frames. With `LAXITY_WHOLE=1` in the
+/// environment that is a hundred times, on a machine that does little else. Beside other tests a
+/// process may wait for its turn.
+fn rounds() -> (usize, Duration) {
+    if std::env::var_os("LAXITY_WHOLE").is_some() {
+        (100, Duration::from_millis(200))
+    } else {
+        (4, Duration::from_secs(1))
+    }
 }
 
 fn start(folder: &Folder, between: &Namespace) -> Running {
@@ -97,11 +101,12 @@ fn a_kill_leaves_no_gap() {
     drop(start(&folder, &between));
     let (is_over, elsewhere) = (AtomicBool::new(false), Namespace::new().unwrap());
     let mut running = start(&folder, &between);
+    let (rounds, most) = rounds();
     thread::scope(|scope| {
         let gap = scope.spawn(|| longest_gap(&hosts, &is_over));
         let wait = scope.spawn(|| longest_wait(&elsewhere, &is_over));
         let ends = SetAtEnd(&is_over);
-        for _ in 0..rounds() {
+        for _ in 0..rounds {
             thread::sleep(WORKS);
             running.signal("-KILL");
             running.0.wait().unwrap();
@@ -111,10 +116,9 @@ fn a_kill_leaves_no_gap() {
         drop(ends);
         let (gap, wait) = (gap.join().unwrap(), wait.join().unwrap());
         println!(
-            "killed {} times: at most {gap:?} without frames; others held the kernel's lock for up to {wait:?}",
-            rounds()
+            "killed {rounds} times: at most {gap:?} without frames; others held the kernel's lock for up to {wait:?}"
         );
-        assert!(gap <= LONGEST + wait, "{gap:?} without frames, beside a lock for {wait:?}");
+        assert!(gap <= most + wait, "{gap:?} without frames, beside a lock for {wait:?}");
     });
 }
 
