@@ -353,8 +353,8 @@ impl<B: Backend> Bridge<B> {
 }
 
 /// Lets as much wait in an interface's own queue as its link sends in two milliseconds, and two
-/// packets; behind a wire, as much as the system allows. An interface that is as fast as its link needs no more; before one that is slower,
-/// packets wait where they are in order.
+/// packets; behind a wire, as much as the system allows. An interface that is as fast as its link
+/// needs no more; before one that is slower, packets wait where they are in order.
 fn limit_queue(backend: &mut impl Backend, at: Side, plan: &Plan) {
     if plan.link.wire.is_some() {
         // A wire hands over all at once that comes out of it.

@@ -96,8 +96,8 @@ impl Curve {
         }))
     }
 
-    /// The curve itself if it has at most `most` pieces; else a convex one of as many, at least two,
-    /// that is nowhere above it: the greatest convex minorant without those of its lines whose
+    /// The curve itself if it has at most `most` pieces; else a convex one of as many, at least
+    /// two, that is nowhere above it: the greatest convex minorant without those of its lines whose
     /// absence lowers it least.
     pub fn coarsened_below(&self, most: usize) -> Curve {
         if self.pieces.len() <= most {

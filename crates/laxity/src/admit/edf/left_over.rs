@@ -51,8 +51,8 @@ const MOST_PIECES: usize = 32;
 
 impl System {
     /// The service of each class, in their order, if all others keep to their arrival curves and
-    /// best effort has no deadlines. `None` if these leave nothing in the long run, for a class that
-    /// sends nothing, and if classes that send times their deadlines are more than 10 000.
+    /// best effort has no deadlines. `None` if these leave nothing in the long run, for a class
+    /// that sends nothing, and if classes that send times their deadlines are more than 10 000.
     pub fn own_services(&self) -> Vec<Option<Service>> {
         self.services(|left, arrivals, alike| {
             // Each is a curve of its own.
