@@ -157,6 +157,12 @@ pub trait Backend {
         Nanos::ZERO
     }
 
+    /// Whether the first frame that an interface has not taken was refused, rather than kept for
+    /// want of room. The next one shows whether all are. `false` where that is not known.
+    fn is_refused(&self, _: impl Into<Port>) -> bool {
+        false
+    }
+
     /// Gives back a frame that is not to be sent.
     ///
     /// # Panics

@@ -289,6 +289,10 @@ impl Backend for HostLink {
         if at.into() == Side::B.into() { self.transmitter.holding() } else { Nanos::ZERO }
     }
 
+    fn is_refused(&self, at: impl Into<Port>) -> bool {
+        at.into() == Side::B.into() && self.transmitter.is_refused()
+    }
+
     /// # Errors
     /// If the interface is gone, or has filters that are in the way.
     fn take_hold(&mut self) -> Result<(), Error> {

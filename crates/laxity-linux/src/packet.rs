@@ -181,6 +181,10 @@ impl<R: Receive> Backend for Packets<R> {
         self.ends[at.into().index()].transmitter.holding()
     }
 
+    fn is_refused(&self, at: impl Into<Port>) -> bool {
+        self.ends[at.into().index()].transmitter.is_refused()
+    }
+
     fn descriptors(&self, at: impl Into<Port>) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.ends[at.into().index()].receiver.descriptor())
     }

@@ -170,9 +170,9 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Sends what may be sent, and takes nothing in; tells when there is more to send. Nothing is
-    /// chosen for an interface while more than one frame that was handed to it waits: what waits
-    /// stays where it is in order, and counts as late. Behind a single frame the next one shows
-    /// whether the kernel has no room, or drops that frame.
+    /// chosen for an interface that has not taken all that was handed to it: what waits stays where
+    /// it is in order, and counts as late. Only behind a single frame that was refused one more
+    /// goes, which shows whether all are.
     ///
     /// # Errors
     /// What the backend cannot go on after.
@@ -190,7 +190,7 @@ impl<B: Backend> Bridge<B> {
                 self.note_flush(at, waiting, clock(), observer);
             }
             let mut next = None;
-            if waiting <= 1 {
+            if waiting == 0 || waiting == 1 && self.backend.is_refused(out) {
                 next = self.poll(at, clock(), observer);
                 waiting = self.backend.flush(out)?;
                 self.note_flush(at, waiting, clock(), observer);

@@ -76,6 +76,11 @@ impl Transmitter {
         self.queueing.expected()
     }
 
+    /// Whether the first frame was refused: the kernel has no room, or drops it.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused_since.is_some()
+    }
+
     pub(crate) fn queue(&mut self, frame: Handle) {
         self.queued.push_back(frame);
     }

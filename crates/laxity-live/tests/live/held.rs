@@ -15,8 +15,8 @@ use crate::traffic::{scheduled, start};
 
 const COUNT: usize = 400;
 
-/// Sends full datagrams at half of the plan's rate, each with its time, and tells how long each
-/// took.
+/// Sends full datagrams at half of the plan's rate, each with its time, and a call between every
+/// ten. Tells how long each full one took.
 fn times(hosts: &Hosts) -> Vec<Duration> {
     let address = SocketAddr::new(B, 6000);
     let receiver = hosts.b.run(|| UdpSocket::bind(address).expect("a socket")).expect("entered");
@@ -31,6 +31,7 @@ fn times(hosts: &Hosts) -> Vec<Duration> {
                 datagram[..16].copy_from_slice(&begun.elapsed().as_nanos().to_be_bytes());
                 sender.send_to(&datagram, address).expect("sent");
                 if number % 10 == 9 {
+                    sender.send_to(&[7; 100], SocketAddr::new(B, 5000)).expect("sent");
                     thread::sleep(Duration::from_millis(8));
                 }
             }
@@ -84,6 +85,7 @@ fn nobody_says_that_bounds_were_kept_where_frames_waited_behind_the_link() {
         let late = way.late.as_ref().map_or(0, |late| late.max);
         assert!(late > 3_000_000, "the link was late for the interface's sake: {late} ns");
         assert_eq!(way.broken, 0, "as far as the link is concerned");
+        assert!(way.classes[0].bound_misses > 0, "calls wait for it, too: {way:?}");
         assert!(way.held_up && !way.verdict(None, None).is_kept());
     }
 }
