@@ -145,12 +145,10 @@ impl Traffic {
             && f64::from(bucket) <= Bytes::LIMIT.0 as f64
             && (peak >= rate);
         let peak = if peak == f32::INFINITY { None } else { Some(bits(peak)?) };
-        let traffic = Traffic {
-            rate: bits(rate)?,
-            bucket: f64::from(bucket).ceil() as u64,
-            peak,
-            most: most.into(),
-        };
+        // No packet is smaller than its header, and a bucket holds one.
+        let most = u64::from(most.max(SMALLEST));
+        let bucket = (f64::from(bucket).ceil() as u64).max(most);
+        let traffic = Traffic { rate: bits(rate)?, bucket, peak, most };
         is_sound.then_some(traffic)
     }
 

@@ -184,6 +184,24 @@ fn a_contract_by_hand() {
     assert_eq!(contract.buckets, [bucket(4000, 800_000), bucket(3500, 1_200_000)]);
 }
 
+/// Whatever a sender says of its packets, none is shorter than its header, and each fits the
+/// buckets.
+#[test]
+fn a_packet_fits_its_buckets() {
+    let upstream = Terms { c: 1500, d: 100 };
+    for (most, bucket) in [(1, 1.0), (18, 18.0), (18, 100_000.0), (20, 20.0), (1500, 1500.0)] {
+        for peak in [1e5, 2e5, f32::INFINITY] {
+            let tspec = Tspec { rate: 1e5, bucket, peak, least: 0, most };
+            let rspec = Rspec { rate: 1e5, slack: 0 };
+            for before in [None, Some(upstream)] {
+                let contract = Contract::new(&tspec, &rspec, upstream, before, |ip| ip + 38);
+                let Contract { buckets, packet, .. } = contract.unwrap();
+                assert!(packet >= Bytes(58) && buckets.iter().all(|it| it.bucket >= packet));
+            }
+        }
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let tspec = Tspec { rate: 1e5, bucket: 3e3, peak: 2e5, least: 100, most: 1000 };
