@@ -122,6 +122,10 @@ pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
     Curve::from_pieces(pieces).unwrap_or_else(|_| Curve::zero())
 }
 
+/// What others leave to a class has no more pieces than this, beside those of the class's own
+/// arrival curve: with a piece for each other class, all classes together would take their square.
+const MOST_PIECES: usize = 32;
+
 /// The service of a class: the packet that ends with the x-th byte of a period in which the class
 /// has packets has left at most `late` after the curve has reached x. The bound holds for any
 /// traffic of other classes. Under static priority the period is one in which the class or those

@@ -30,7 +30,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::breakdown::ExactTerm;
-use super::{Breakdown, Service, Source, Traffic, Unbounded, arrival_curve};
+use super::{Breakdown, MOST_PIECES, Service, Source, Traffic, Unbounded, arrival_curve};
 use crate::curve::{Curve, HorizontalDeviation, bytes_per_nano, ceil_nanos, exact_bytes};
 use crate::packet::ClassId;
 use crate::units::{Bytes, Nanos, Rate};
@@ -49,8 +49,6 @@ pub struct PriorityClass {
 
 /// Packets are chosen at whole nanoseconds.
 const ROUNDING: Nanos = Nanos(1);
-/// The service of a class has no more pieces than this and those of its own arrival curve.
-const MOST_PIECES: usize = 32;
 
 /// The delay bound of each class under [`Priority`](crate::sched::Priority) on a link of `rate`.
 pub fn priority(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Nanos, Unbounded>> {

@@ -37,7 +37,7 @@ use alloc::vec::Vec;
 use num_traits::Zero;
 
 use super::System;
-use crate::admit::{Service, arrival_curve};
+use crate::admit::{MOST_PIECES, Service, arrival_curve};
 use crate::curve::{Curve, Exact, exact_nanos};
 use crate::units::{Bytes, Nanos};
 
@@ -46,8 +46,6 @@ const ROUNDING: Nanos = Nanos(1);
 
 /// Classes times deadlines: more would take too long.
 const MOST: usize = 10_000;
-/// What is left has no more pieces than this, beside those of a class's own arrival curve.
-const MOST_PIECES: usize = 32;
 
 impl System {
     /// The service of each class, in their order, if all others keep to their arrival curves and
