@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::LinkMessage;
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::{Interface, list};
 use crate::error::{Doing, Error};
@@ -87,8 +88,12 @@ impl Changes {
             }
             for message in messages {
                 match message {
-                    RouteNetlinkMessage::NewLink(link) => self.see(Interface::read(link)),
-                    RouteNetlinkMessage::DelLink(link) => self.lose(link.header.index),
+                    RouteNetlinkMessage::NewLink(link) if is_of_interface(&link) => {
+                        self.see(Interface::read(link));
+                    }
+                    RouteNetlinkMessage::DelLink(link) if is_of_interface(&link) => {
+                        self.lose(link.header.index);
+                    }
                     _ => {}
                 }
             }
@@ -130,6 +135,12 @@ impl Changes {
         there.into_iter().for_each(|now| self.see(now));
         Ok(())
     }
+}
+
+/// A bridge tells of its ports by the same messages, and says that one is gone where it only left
+/// the bridge.
+fn is_of_interface(link: &LinkMessage) -> bool {
+    link.header.interface_family == AddressFamily::Unspec
 }
 
 fn is_overrun(error: &io::Error) -> bool {

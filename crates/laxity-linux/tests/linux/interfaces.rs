@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 
 use laxity::units::Nanos;
+use laxity_linux::bypass;
 use laxity_linux::clock::Clock;
 use laxity_linux::interface::{Change, Changes, Interface, Offload, driver, offload, set_offload};
 use laxity_linux::namespace::Namespace;
@@ -74,7 +75,32 @@ fn every_change_is_heard() {
     here.remove("middle").expect("removed");
     assert_heard(&mut changes, &["middle removed", "right removed"]);
     assert_eq!(changes.known().len(), 1, "the loopback interface");
-    assert_heard(&mut changes, &[]);
+    assert!(changes.hear().expect("heard").is_none());
+}
+
+/// A bridge that lets an interface go says so by a message about that interface.
+#[test]
+fn an_interface_that_leaves_a_bridge_is_not_removed() {
+    let Some(here) = laboratory::namespace() else { return };
+    here.veth("a", &here, "b").expect("a cable");
+    let mut changes = here.run(Changes::new).expect("entered").expect("heard");
+    let bridge = || {
+        bypass::raise(["a", "b"]).and_then(|()| bypass::lower(["a", "b"])).expect("bridged");
+        Interface::named("a").expect("found").index
+    };
+    let index = here.run(bridge).expect("entered");
+    here.rename("a", "c").expect("renamed");
+    let mut heard = std::iter::from_fn(|| changes.hear().expect("heard"));
+    let is_ours = |change: &Change| match change {
+        Change::Appeared(now) | Change::Up(now) | Change::Down(now) | Change::Removed(now) => {
+            !bypass::is_bypass(&now.name)
+        }
+        Change::Renamed { .. } => true,
+    };
+    let first = heard.find(is_ours).expect("a change");
+    let Change::Renamed { from, to } = first else { panic!("{first:?}") };
+    assert_eq!((from.as_str(), to.name.as_str(), to.index), ("a", "c", index));
+    assert_eq!(heard.next(), None);
 }
 
 /// That the next changes are these; in which order different interfaces tell is the kernel's
