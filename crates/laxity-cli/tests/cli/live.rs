@@ -7,6 +7,7 @@ mod failing;
 pub(crate) mod link;
 mod orders;
 mod programs;
+mod reload;
 mod reserve;
 mod rsvp;
 mod soak;

@@ -1,17 +1,18 @@
 //! What a process does with a bridge: keeps books, writes files, follows plans.
 
 use laxity::units::Nanos;
-use laxity_forward::{DroppedPacket, Event, PreparedPlan, SentPacket};
+use laxity_forward::PreparedPlan;
 use laxity_linux::clock::Stopwatch;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
 use super::Recorder;
+use super::direction::Direction;
 use super::measurement::SideEvent;
 use super::period::Period;
 use crate::archive::{Archive, PastAnswer, Subject};
 use crate::autorate::FoundRate;
-use crate::file::{Capture, CaptureAt, Ledger};
+use crate::file::{Capture, Ledger};
 use crate::process::{Adviser, Keeper, Names, Task, wall_clock};
 use crate::status::{NetworkStatus, PastSpan, WayStatus};
 use crate::worker::Counts;
@@ -66,24 +67,6 @@ struct Early {
     frame: Option<Vec<u8>>,
 }
 
-/// One direction, and its plans.
-struct Direction {
-    present: Period,
-    /// The plan that is followed next, until something is heard that happened under it.
-    next: Option<Plan>,
-    /// Whether what is measured goes on then.
-    keeps_books: bool,
-    /// The text of that plan, until the event of its reload is heard.
-    text: Option<String>,
-    ledger: Option<Ledger>,
-    /// When a scheduler began anew for the ledger's sake.
-    mended_at: Nanos,
-    /// For how long none does after that.
-    mending: Nanos,
-    /// What finds the rate, if anything does.
-    found: Option<FoundRate>,
-}
-
 /// The present second.
 struct Second {
     /// When it began, of those that are all as long.
@@ -93,10 +76,6 @@ struct Second {
 }
 
 const SECOND: Nanos = Nanos(1_000_000_000);
-/// The longest time until a ledger goes on after a gap. It begins with a second, and doubles from
-/// gap to gap: a scheduler that begins anew tells of all that is queued.
-const LONGEST_GAP: Nanos = Nanos(60 * SECOND.0);
-
 impl BridgeTask {
     /// Empty books of directions of these names that follow these plans from now on, on the time of
     /// a bridge.
@@ -115,9 +94,7 @@ impl BridgeTask {
         let [rate, back_rate] = rates;
         let direction = |at: Side, plan: Option<Plan>, ledger, found: Option<FoundRate>| {
             let present = Period::new((at, ways[at.index()]), 0, plan?, now, found.as_ref());
-            let (next, keeps_books, text) = (None, false, None);
-            let (mended_at, mending) = (Nanos::ZERO, SECOND);
-            Some(Direction { present, next, keeps_books, text, ledger, mended_at, mending, found })
+            Some(Direction::new(present, ledger, found))
         };
         let directions = [
             direction(Side::A, there, ledger, rate),
@@ -285,9 +262,8 @@ impl Task for BridgeTask {
         self.count(keeper);
         let keeps_books = std::mem::take(&mut self.keeps_books);
         if let Some(direction) = &mut self.directions[at.index()] {
-            direction.next = prepared.first().map(|prepared| prepared.plan().clone());
-            direction.keeps_books = keeps_books;
-            direction.text = Some(text);
+            let next = prepared.first().map(|prepared| prepared.plan().clone());
+            direction.expect(next, text, keeps_books);
         }
         let prepared = prepared.into_iter().map(|prepared| (at, prepared));
         let followed = workers.reload(prepared).map_err(|error| error.to_string());
@@ -296,7 +272,7 @@ impl Task for BridgeTask {
             match followed {
                 // Unless all that happened under it so far was lost.
                 Ok(()) => direction.go_on(self.time.elapsed(), keeper),
-                Err(_) => (direction.next, direction.text) = (None, None),
+                Err(_) => direction.expect_nothing(),
             }
         }
         followed
@@ -305,24 +281,7 @@ impl Task for BridgeTask {
     fn mend(&mut self, workers: &Workers<Self::Plan>, keeper: &mut dyn Keeper) {
         let now = self.time.elapsed();
         for direction in self.directions.iter_mut().flatten() {
-            let Direction { present, ledger, mended_at, mending, .. } = direction;
-            let Some(ledger) = ledger else { continue };
-            let Some(settings) = ledger.mends() else { continue };
-            let since = now.saturating_sub(*mended_at);
-            if since < *mending {
-                continue;
-            }
-            let is_soon = since < LONGEST_GAP;
-            *mending = if is_soon { (*mending + *mending).min(LONGEST_GAP) } else { SECOND };
-            *mended_at = now;
-            if present.plan.link.wire.is_some() {
-                ledger.end(keeper);
-                continue;
-            }
-            // The same plan could be followed before. If it cannot be now, it is tried again.
-            if let Ok(prepared) = PreparedPlan::new(present.plan.clone(), settings) {
-                let _ = workers.reload([(present.at, prepared.anew())]);
-            }
+            direction.mend(workers, now, keeper);
         }
     }
 
@@ -351,62 +310,6 @@ impl Task for BridgeTask {
     }
 }
 
-impl Direction {
-    /// Counts and writes what happened on a thread, and goes on with the next plan if it happened
-    /// under that. What happened under a plan that is over is left out.
-    fn add(
-        &mut self,
-        thread: usize,
-        told: &SideEvent,
-        frame: Option<&[u8]>,
-        capture: Option<&mut Capture>,
-        now: Nanos,
-        keeper: &mut dyn Keeper,
-    ) {
-        let SideEvent { plan, event, .. } = told;
-        if *plan > self.present.number {
-            self.go_on(now, keeper);
-        }
-        if *plan < self.present.number {
-            return;
-        }
-        self.present.add(thread, event);
-        // Where events are lost, the first that is told of a plan may be that the ledger goes on.
-        let is_begun = matches!(event, Event::Reloaded { .. } | Event::Resumed { .. });
-        let text = self.text.take_if(|_| is_begun);
-        if let Some(ledger) = &mut self.ledger {
-            text.iter().for_each(|text| ledger.plan(text, &self.present.plan));
-            ledger.event(event);
-        }
-        if let Some(capture) = capture {
-            capture_event(capture, told, frame, &self.present.plan);
-        }
-    }
-
-    /// What follows happened under the next plan, if there is one.
-    fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
-        let Some(plan) = self.next.take() else { return };
-        self.present.note(now);
-        let (direction, number) = ((self.present.at, self.present.way), self.present.number + 1);
-        if let (Some(found), Some(spec)) = (&self.found, &plan.link.autorate) {
-            found.set_settings(spec.settings);
-        }
-        let next = Period::new(direction, number, plan, now, self.found.as_ref());
-        let mut last = std::mem::replace(&mut self.present, next);
-        if !self.keeps_books {
-            keeper.ended(&last.results());
-            return;
-        }
-        let before = last.status();
-        for class in self.present.go_on(&mut last) {
-            let name = &last.plan.classes[class.index()].name;
-            if let Some(class) = before.classes.iter().find(|class| class.name == *name) {
-                keeper.say(&class.farewell());
-            }
-        }
-    }
-}
-
 impl Second {
     /// Seconds are over in the middle of those of the clock, so that each of these has one.
     fn new(now: Nanos) -> Self {
@@ -426,59 +329,4 @@ impl Second {
         self.turned = now;
         Some(duration)
     }
-}
-
-/// Captures what was sent or dropped, where and when the capture [says](CaptureAt).
-fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>, plan: &Plan) {
-    let at = event.at;
-    match &event.event {
-        Event::Sent(sent) => {
-            let (place, time) = match capture.at {
-                CaptureAt::Departure => (at.other(), sent.start),
-                CaptureAt::Arrival => (at, sent.arrived),
-            };
-            capture.frame(place.index(), time, frame, &comment_sent(sent, plan));
-        }
-        Event::Dropped(dropped) => {
-            let time = match capture.at {
-                CaptureAt::Departure => dropped.time,
-                CaptureAt::Arrival => dropped.packet.arrival,
-            };
-            capture.frame(at.index(), time, frame, &comment_dropped(dropped, plan));
-        }
-        Event::Arrived(_)
-        | Event::Delivered(_)
-        | Event::Lost(_)
-        | Event::Nonconforming { .. }
-        | Event::Idle { .. }
-        | Event::Rate { .. }
-        | Event::Reloaded { .. }
-        | Event::Introduced { .. }
-        | Event::Resumed { .. }
-        | Event::Queued { .. }
-        | Event::Kept { .. } => {}
-    }
-}
-
-fn comment_sent(sent: &SentPacket, plan: &Plan) -> String {
-    let class = &plan.classes[sent.packet.class.index()];
-    let mut comment = format!("class {}, delay {}", class.name, sent.delay());
-    if let Some(deadline) = sent.deadline {
-        let kept = if sent.departure <= deadline { "before" } else { "after" };
-        let apart = Nanos(sent.departure.0.abs_diff(deadline.0));
-        comment += &format!(", {apart} {kept} its deadline");
-    }
-    if sent.packet.demoted {
-        comment += ", demoted";
-    }
-    if sent.lateness > Nanos::ZERO {
-        comment += &format!(", begun {} late", sent.lateness);
-    }
-    comment
-}
-
-fn comment_dropped(dropped: &DroppedPacket, plan: &Plan) -> String {
-    let class = &plan.classes[dropped.packet.class.index()];
-    let waited = dropped.time.saturating_sub(dropped.packet.arrival);
-    format!("class {}, dropped after {waited}: {}", class.name, dropped.reason.name())
 }

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod arrivals;
+mod clogged;
 mod congestion;
 mod corpus;
 mod demo;

@@ -41,6 +41,8 @@ const wait = setInterval(() => {
     if (delayers.length !== (isWatched(page) ? 0 : 3)) problems.push(`${delayers.length} classes that wait`);
     const shares = 'class-2 60 %, class-3 20 %, class-8 10 %, nothing sent 10 %';
     if (delayers.some((text) => text !== shares)) problems.push(delayers.join('; '));
+    const bars = [...page.querySelectorAll('.part:not(.idle)')].map((part) => [...part.querySelectorAll('.series')].map((line) => style(line).strokeDasharray).join());
+    if (bars.length && new Set(bars).size !== 3) problems.push(`bars of ${bars.join('; ')}`);
     const promised = [...page.querySelectorAll('.promised:not([hidden]) tbody th')].map((head) => head.textContent);
     if (promised.join() !== (isWatched(page) ? '' : 'media/call,concert')) problems.push(promised.join('; '));
     const talkers = [...page.querySelectorAll('.talkers:not([hidden]) tbody th')].map((head) => head.textContent);

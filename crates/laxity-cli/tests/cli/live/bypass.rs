@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use laxity_linux::bypass;
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
+use laxity_live::bypass::SILENCE;
 
 use super::PLAN;
 use super::link::{Running, SetAtEnd, hosts, wait_for};
@@ -95,6 +96,28 @@ fn longest_wait(elsewhere: &Namespace, is_over: &AtomicBool) -> Duration {
 
 #[test]
 fn a_kill_leaves_no_gap() {
+    outlasts("killed", |running, folder, between| {
+        running.signal("-KILL");
+        running.0.wait().unwrap();
+        thread::sleep(RESTART);
+        *running = start(folder, between);
+    });
+}
+
+/// A process that goes on has the bridge taken away, and forwards from then on.
+#[test]
+fn a_hang_leaves_no_gap() {
+    outlasts("stopped", |running, _, _| {
+        running.signal("-STOP");
+        thread::sleep(RESTART + SILENCE);
+        running.signal("-CONT");
+    });
+}
+
+/// Has a misfortune befall a process that forwards, again and again, and makes sure that frames
+/// come all the time.
+#[track_caller]
+fn outlasts(what: &str, misfortune: impl Fn(&mut Running, &Folder, &Namespace)) {
     let folder = Folder::with_plan(PLAN);
     let Some((between, hosts)) = hosts() else { return };
     // What was just built is read from a disk when it runs for the first time.
@@ -108,15 +131,12 @@ fn a_kill_leaves_no_gap() {
         let ends = SetAtEnd(&is_over);
         for _ in 0..rounds {
             thread::sleep(WORKS);
-            running.signal("-KILL");
-            running.0.wait().unwrap();
-            thread::sleep(RESTART);
-            running = start(&folder, &between);
+            misfortune(&mut running, &folder, &between);
         }
         drop(ends);
         let (gap, wait) = (gap.join().unwrap(), wait.join().unwrap());
         println!(
-            "killed {rounds} times: at most {gap:?} without frames; others held the kernel's lock for up to {wait:?}"
+            "{what} {rounds} times: at most {gap:?} without frames; others held the kernel's lock for up to {wait:?}"
         );
         assert!(gap <= most + wait, "{gap:?} without frames, beside a lock for {wait:?}");
     });

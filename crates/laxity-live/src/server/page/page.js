@@ -89,6 +89,13 @@ function cell(row, text, alarm) {
   return made;
 }
 
+// The dashes of a class over its part of a bar, however wide that is.
+function dashes() {
+  const line = drawn("svg", { width: "100%", height: 14 });
+  line.append(drawn("path", { class: "series", d: "M4 7H9999" }));
+  return line;
+}
+
 // The line by which charts draw a class, in its colour and its dashes.
 function swatch(at) {
   const line = drawn("svg", { class: "swatch", width: 40, height: 10, viewBox: "0 0 40 10", "aria-hidden": "true" });
@@ -145,6 +152,7 @@ function showDelayers(figure, way, before) {
       const part = bar.appendChild(document.createElement("span"));
       part.className = name === null ? "part idle" : subject < MOST_LINES ? `part subject-${subject}` : "part";
       part.style.flexGrow = share;
+      if (0 <= subject && subject < MOST_LINES) part.append(dashes());
     }
     const shares = found.slice(0, MOST_DELAYERS).map(([name, share]) => `${name ?? "nothing sent"} ${Math.round(share * 100)} %`);
     const parts = [["b", it.name], ["span", shares.join(", ")]].map(([kind, text]) => Object.assign(document.createElement(kind), { textContent: text }));
