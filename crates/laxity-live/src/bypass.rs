@@ -1,9 +1,10 @@
 //! A second process that has the kernel bridge two interfaces while the first one does not forward.
 //!
 //! Once it forwards, a thread of the first process says again and again that it lives. When that
-//! ends, or is silent for [`SILENCE`], the second process bridges the interfaces; it takes the
-//! bridge away while a first process speaks. So a bridge that was left stays until the next process
-//! forwards, and for a moment frames pass twice rather than not at all.
+//! ends, or is silent for [`SILENCE`], the second process bridges the interfaces; it takes them out
+//! of the bridge while a first process speaks. So interfaces stay bridged until the next process
+//! forwards, and for a moment frames pass twice rather than not at all. The bridge itself stays, so
+//! that nothing has to be made in a moment of need.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,7 +21,7 @@ use nix::sys::signal::SigSet;
 const BEAT: Duration = Duration::from_millis(10);
 /// After this time without a word it counts as hung.
 pub const SILENCE: Duration = Duration::from_millis(80);
-/// So often the second process makes sure that the bridge is there or not, as it is to be.
+/// So often the second process makes sure that the interfaces are bridged or not, as is due.
 const AGAIN: Duration = Duration::from_secs(1);
 /// So soon it tries again what was refused.
 const SOON: Duration = Duration::from_millis(100);
@@ -91,7 +92,7 @@ pub fn watch(
     let _as_it_is = priority::lock_memory();
     let _as_it_is =
         File::open("/proc/self/exe").and_then(|mut it| io::copy(&mut it, &mut io::sink()));
-    bypass::check()?;
+    let is_new = bypass::prepare(interfaces)?;
     let (say, said) = mpsc::channel();
     thread::spawn(move || {
         let _as_it_is = real_time.map(priority::real_time);
@@ -108,6 +109,8 @@ pub fn watch(
     // the interfaces stay as they are.
     if said.recv().is_ok() {
         follow(interfaces, &said);
+    } else if is_new {
+        bypass::forget(interfaces)?;
     }
     Ok(())
 }
@@ -120,13 +123,15 @@ enum State {
     Ended,
 }
 
-/// Keeps the bridge away while the first process says that it lives, and there while it does not
-/// and after its end.
+/// Keeps the interfaces out of the bridge while the first process says that it lives, and in it
+/// while it does not and after its end.
 fn follow(interfaces: [&str; 2], said: &Receiver<()>) {
     let mut is_refused = false;
     let mut is_done = |state| {
         let done = match state {
-            State::Forwards => bypass::lower(interfaces),
+            State::Forwards => {
+                bypass::lower(interfaces).and_then(|()| bypass::prepare(interfaces).map(drop))
+            }
             State::IsSilent | State::Ended => bypass::raise(interfaces),
         };
         if let (Err(why), false) = (&done, is_refused) {

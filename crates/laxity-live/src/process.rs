@@ -5,6 +5,7 @@ mod interfaces;
 mod keeper;
 mod names;
 mod plan_text;
+mod printer;
 pub(crate) mod prover;
 mod request;
 mod supervisor;
@@ -34,6 +35,7 @@ pub use self::keeper::{Keeper, Results};
 pub(crate) use self::names::Names;
 pub use self::plan_text::PlanText;
 pub(crate) use self::plan_text::{frames_for, secret, settings};
+pub use self::printer::{Printer, Text};
 pub use self::request::Request;
 pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 

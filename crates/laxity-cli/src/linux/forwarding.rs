@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use laxity_answers::advice::Advice;
 use laxity_api::check;
 use laxity_live::bypass::Bypass;
-use laxity_live::process::{Keeper, PlanText, Request, Results};
+use laxity_live::process::{Keeper, PlanText, Printer, Request, Results, Text};
 use laxity_live::reservations::{Clients, ClientsError};
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
@@ -52,14 +52,25 @@ pub(super) fn forward(
     let control = control_socket_of(ends);
     let server = control_socket::serve(&arguments.monitoring, &control, orders, ask)?;
     let bypass = bypass(arguments)?;
-    let mut keeper = Terminal { kept: true, printed: Ok(()), report, bypass };
+    let printer = Printer::start(show).map_err(LiveError::from)?;
+    let mut keeper = Terminal { kept: true, printer, report, bypass };
     let ended = run(daemon(arguments, requests), &mut keeper)?;
     drop(server);
-    let Terminal { kept, printed, report, bypass: _ } = keeper;
+    let Terminal { kept, printer, report, bypass: _ } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;
-    printed?;
+    printer.finish()?;
     print(&(measurement::losses_text(&ended) + &report.unwrap_or_default()))?;
     Ok(Promises::kept_if(kept))
+}
+
+fn show(text: Text) -> Result<(), Failure> {
+    match text {
+        Text::Result(text) => print(&text),
+        Text::Remark(text) => {
+            terminal::remark(&format!("laxity: {text}\n"));
+            Ok(())
+        }
+    }
 }
 
 /// Starts what bridges the interfaces while this process does not forward between them.
@@ -116,7 +127,7 @@ fn read_again(reader: &mut PlanReader) -> Result<PlanText, String> {
 pub(super) struct Terminal {
     /// Whether what was promised was kept under all plans.
     kept: bool,
-    printed: Result<(), Failure>,
+    printer: Printer<Failure>,
     report: Option<Report>,
     bypass: Option<Bypass>,
 }
@@ -131,7 +142,7 @@ impl Keeper for Terminal {
     }
 
     fn say(&mut self, what: &str) {
-        terminal::remark(&format!("laxity: {what}\n"));
+        self.printer.print(Text::Remark(what.to_string()));
     }
 
     fn ended(&mut self, results: &Results<'_>) {
@@ -140,7 +151,7 @@ impl Keeper for Terminal {
         if let Some(report) = &mut self.report {
             report.add(results);
         }
-        let printed = print(&measurement::ways_text(network.as_ref(), std::slice::from_ref(way)));
-        self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
+        let text = measurement::ways_text(network.as_ref(), std::slice::from_ref(way));
+        self.printer.print(Text::Result(text));
     }
 }

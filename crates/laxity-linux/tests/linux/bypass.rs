@@ -1,6 +1,6 @@
 //! A bridge in the place of a forwarder.
 
-use laxity_linux::bypass::{check, confine, is_bypass, lower, raise};
+use laxity_linux::bypass::{confine, forget, is_bypass, lower, prepare, raise};
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 
@@ -44,10 +44,30 @@ fn two_interfaces_are_bridged_and_no_longer() {
         assert_eq!(bridged(), []);
         let refused = raise(["a", "nowhere"]).unwrap_err().to_string();
         assert!(refused.contains("nowhere"), "{refused}");
-        let names = || Interface::all().unwrap().into_iter().map(|it| it.name).collect::<Vec<_>>();
-        let before = names();
-        check().unwrap();
-        assert_eq!(names(), before);
+        // Without interfaces it stays until it is not wanted.
+        let bridges = || {
+            let all = Interface::all().unwrap().into_iter();
+            all.filter(|it| is_bypass(&it.name)).count()
+        };
+        assert_eq!(bridges(), 0, "that of the other order went");
+        assert!(prepare(["a", "b"]).unwrap());
+        assert!(!prepare(["a", "b"]).unwrap());
+        raise(["a", "b"]).unwrap();
+        lower(["a", "b"]).unwrap();
+        assert_eq!((bridges(), bridged()), (1, vec![]));
+        forget(["a", "b"]).unwrap();
+        assert_eq!(bridges(), 0);
+        raise(["a", "b"]).unwrap();
+        forget(["a", "b"]).unwrap();
+        assert_eq!(bridged().len(), 2, "it is in use");
+        // That of another pair goes as a whole.
+        lower(["b", "c"]).unwrap();
+        assert_eq!((bridges(), bridged()), (0, vec![]));
+        // So does one of interfaces that are gone.
+        prepare(["c", "b"]).unwrap();
+        namespace.remove("c").unwrap();
+        prepare(["a", "b"]).unwrap();
+        assert_eq!(bridges(), 1);
         // What it may still do is enough.
         confine().unwrap();
         raise(["a", "b"]).unwrap();
