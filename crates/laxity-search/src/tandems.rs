@@ -47,11 +47,11 @@ impl Tandem {
         let rates: Vec<u64> =
             (0..links).map(|_| draw.random_range(10..=20u64) * 1_000_000).collect();
         let others = draw.random_range(links / 2..=2 * links);
-        let mut flows = vec![0..links];
-        for _ in 0..others {
+        let other = |_| {
             let first = draw.random_range(0..links);
-            flows.push(first..draw.random_range(first..links) + 1);
-        }
+            first..draw.random_range(first..links) + 1
+        };
+        let flows: Vec<_> = std::iter::once(0..links).chain((0..others).map(other)).collect();
         // Rates in proportion to these numbers bring the link that has most to do to its load.
         let weights: Vec<u64> = flows.iter().map(|_| draw.random_range(1..=4u64)).collect();
         let load = draw.random_range(30..=95u64);
