@@ -13,6 +13,7 @@ pub mod plans;
 pub mod replay;
 pub mod reservations;
 pub mod subject;
+pub mod tandems;
 pub mod testbed;
 
 pub use laxity_adversary::Generator;

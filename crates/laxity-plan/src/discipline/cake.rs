@@ -57,6 +57,7 @@ const PROOF: Proof = Proof {
     },
     counts_on_others: false,
     is_one_queue: false,
+    counts_bytes: false,
     keeps_order: |scheduler| match scheduler {
         SchedulerSpec::Cake(cake) => cake.keeps_order(),
         _ => false,

@@ -46,6 +46,7 @@ const PROOF: Proof = Proof {
     },
     counts_on_others: false,
     is_one_queue: false,
+    counts_bytes: true,
     keeps_order: |_| true,
     sets_demoted_behind: true,
     bears_late_links: true,

@@ -17,6 +17,7 @@ const PROOF: Proof = Proof {
     waits_behind: |_| Box::new(|_, _| true),
     counts_on_others: false,
     is_one_queue: true,
+    counts_bytes: true,
     keeps_order: |_| true,
     sets_demoted_behind: false,
     bears_late_links: true,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use laxity::admit::network::{Flow, Group, Order, Server, Tandem};
 use laxity::admit::path::{over_link, with_jitter};
 use laxity::packet::ClassId;
-use laxity::units::Bytes;
+use laxity::units::{Bytes, Nanos, Rate};
 
 use super::analysis::{Aggregate, Passage};
 use super::end_to_end::{EndToEnd, View};
@@ -47,7 +47,9 @@ impl<'a> EndToEnd<'a> {
         let meetings: Vec<_> = std::iter::once(itself).chain(self.meetings()).collect();
         let flows: Vec<_> = meetings.iter().map(|meeting| self.flow(meeting)).collect();
         let groups = (0..servers.len()).flat_map(|at| self.groups(at, &meetings, &flows)).collect();
-        Ok(Tandem { servers, flows, groups })
+        let plan = self.analysis.on.plan;
+        let shortest = plan.min_packet(&plan.classes[class.index()]);
+        Ok(Tandem { servers, flows, groups, shortest })
     }
 
     pub(super) fn outputs(&self) -> &'a [OutputId] {
@@ -72,7 +74,17 @@ impl<'a> EndToEnd<'a> {
             }),
         };
         let order = if self.view == View::Blind { Order::Arbitrary } else { Order::Fifo };
-        Ok(Server { service, order, packet, delay })
+        Ok(Server { service, order, packet, delay, sends: self.sends(number) })
+    }
+
+    /// The rate of the link of an output, if what is known of its service holds for every byte of
+    /// a packet.
+    fn sends(&self, number: OutputId) -> Option<Rate> {
+        let hop = self.paths.outputs[number.index()].hop;
+        let (link, here) = (self.analysis.on.network.link(hop), self.analysis.on.plan.link_at(hop));
+        let is_steady = here.is_punctual() && here.stall == Nanos::ZERO && link.peak() == here.rate;
+        let counts_bytes = self.analysis.proof_at(number).counts_bytes;
+        (counts_bytes && is_steady && self.together(number).is_some()).then_some(here.rate)
     }
 
     /// What else is in the same queues.

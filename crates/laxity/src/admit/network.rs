@@ -13,6 +13,7 @@
 //! departures are whole packets.
 
 mod fifo;
+mod last_packet;
 mod ludb;
 mod matching;
 mod once;
@@ -32,7 +33,7 @@ use self::programme::Solver;
 use super::Service;
 use crate::named::named;
 use crate::police::TokenBucket;
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Rate};
 
 /// Servers in a row, and the flows that pass them.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct Tandem {
     pub flows: Vec<Flow>,
     /// Joint arrival curves of several flows.
     pub groups: Vec<Group>,
+    /// The shortest packet of the flow of interest.
+    pub shortest: Bytes,
 }
 
 /// Where packets of several flows wait for one another.
@@ -58,6 +61,9 @@ pub struct Server {
     pub packet: Bytes,
     /// Upper bound on the delay of any packet, from its arrival to its last bit out.
     pub delay: Nanos,
+    /// The rate of the link, if `service` holds for every byte of a packet, not only for its last:
+    /// as soon as the first byte has left, the others follow at this rate.
+    pub sends: Option<Rate>,
 }
 
 /// The order in which a server takes packets of different flows. Packets of one flow always stay in
@@ -241,7 +247,8 @@ impl Tandem {
         };
         let here = self.groups.iter().filter(|group| servers.contains(&group.server));
         let groups = here.map(group).collect();
-        Tandem { servers: self.servers[servers.clone()].to_vec(), flows, groups }
+        let servers = self.servers[servers.clone()].to_vec();
+        Tandem { servers, flows, groups, shortest: self.shortest }
     }
 }
 

@@ -71,6 +71,7 @@ impl Tandem {
             servers: kept.iter().map(|&at| self.servers[at].clone()).collect(),
             flows: self.flows.iter().map(flow).collect(),
             groups: self.groups.iter().filter(|group| is_known(&group.server)).cloned().collect(),
+            shortest: self.shortest,
         };
         tandem.groups.iter_mut().for_each(|group| group.server = place(group.server));
         Some(Fifo {
@@ -136,6 +137,7 @@ impl Tandem {
             servers: self.servers.clone(),
             flows: parts.iter().enumerate().map(flow).collect(),
             groups: self.groups.iter().map(group).filter(|group| !group.flows.is_empty()).collect(),
+            shortest: self.shortest,
         }
     }
 

@@ -71,7 +71,8 @@ pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nano
     let nested = NestedTandem::new(tandem, cuts)?;
     let mut thetas = nested.best(solver)?.into_iter();
     let served = nested.served(&nested.whole, &mut thetas);
-    let distance = Curve::horizontal_distance(&nested.arrival, &served)?;
+    let distance =
+        tandem.longest(&nested.arrival, |arrival| Curve::horizontal_distance(arrival, &served))?;
     Some(ceil_nanos(&distance)?.saturating_add(*apart))
 }
 

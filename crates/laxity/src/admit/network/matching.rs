@@ -66,8 +66,9 @@ pub(super) fn separate(tandem: &Tandem) -> Option<Nanos> {
             None => delays += exact_nanos(tandem.servers[at].delay),
         }
     }
-    let distance = Curve::horizontal_distance(&arrival_curve(own(tandem)?), &all?)?;
-    ceil_nanos(&(distance + delays))
+    let all = all?;
+    let distance = |arrival: &Curve| Curve::horizontal_distance(arrival, &all);
+    ceil_nanos(&(longest(tandem, distance)? + delays))
 }
 
 /// The delay over the path by paying multiplexing only once.
@@ -113,16 +114,25 @@ fn over(tandem: &Tandem, left: &Leftover) -> Option<Nanos> {
     let waits = match &left.rate {
         // The longest wait for a line is where the arrival curve breaks.
         Some(rate) => {
-            let arrival = arrival_curve(own(tandem)?);
-            if arrival.final_slope() > rate {
-                return None;
-            }
-            let waits = arrival.pieces().iter().map(|piece| &piece.value / rate - &piece.start);
-            waits.max()?
+            let waits = |arrival: &Curve| {
+                let waits = arrival.pieces().iter().map(|piece| &piece.value / rate - &piece.start);
+                waits.max().filter(|_| arrival.final_slope() <= rate)
+            };
+            longest(tandem, waits)?
         }
         None => Exact::zero(),
     };
     ceil_nanos(&(waits + &left.latency))
+}
+
+/// The delay of the flow of interest, by the distance of arrivals from the service of all servers.
+fn longest(tandem: &Tandem, distance: impl Fn(&Curve) -> Option<Exact>) -> Option<Exact> {
+    let arrival = arrival_curve(own(tandem)?);
+    match strict(tandem, tandem.servers.len().checked_sub(1)?) {
+        Some(_) => tandem.longest(&arrival, distance),
+        // What is known of its delay counts from there on.
+        None => distance(&arrival),
+    }
 }
 
 /// A rate and a latency in ns, of each server that is strict.

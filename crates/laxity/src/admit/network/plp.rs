@@ -28,6 +28,9 @@
 //! bytes included, which are no more than the longest packet, by which [curves are
 //! lower](Tandem::serves); if not, nothing waited, and the second date is t, too.
 //!
+//! Where it is known when the first byte of a packet leaves the last server, the moment is that,
+//! and [the rest of the packet](super::last_packet) neither counts before it nor waits after it.
+//!
 //! The solver's multipliers are proved in fractions ([`programme`](super::programme)).
 
 use alloc::vec;
@@ -37,8 +40,10 @@ use num_traits::{One, ToPrimitive, Zero};
 
 use super::Tandem;
 use super::fifo::{Fifo, long_run};
+use super::last_packet::LastPacket;
 use super::programme::{Maximum, Solver};
 use crate::admit::arrival_curve;
+use crate::admit::path::ROUNDING;
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos};
 use crate::police::TokenBucket;
 use crate::units::Nanos;
@@ -59,7 +64,7 @@ pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Na
     programme.arrivals();
     programme.services();
     let found = programme.maximum.bound(programme.age(0, 0)?, solver);
-    ceil_nanos(&found)
+    ceil_nanos(&(found + programme.takes))
 }
 
 /// The program under construction. Dates are numbered from the end. Number 0 is the moment itself
@@ -69,6 +74,10 @@ pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Na
 struct Dates<'a> {
     tandem: &'a Tandem,
     serves: Vec<Curve>,
+    /// The bytes of the last packet that have not left at the moment.
+    rest: Exact,
+    /// How long these take, in ns.
+    takes: Exact,
     maximum: Maximum,
     /// How long before the end: of each server, for the dates 0 to `servers - j`.
     ages: Vec<Vec<usize>>,
@@ -119,7 +128,11 @@ impl<'a> Dates<'a> {
             dates.map(|age| maximum.variable(most(age), time * fastest)).collect()
         });
         let amounts = amounts.collect();
-        Some(Dates { tandem, serves, maximum, ages, amounts })
+        let (rest, takes) = match tandem.last_packet() {
+            Some(LastPacket { rest, takes }) => (exact_bytes(rest), takes),
+            None => (Exact::zero(), Exact::zero()),
+        };
+        Some(Dates { tandem, serves, rest, takes, maximum, ages, amounts })
     }
 
     fn age(&self, server: usize, date: usize) -> Option<usize> {
@@ -166,11 +179,17 @@ impl<'a> Dates<'a> {
             for date in 0..self.ages[server].len() - 1 {
                 let came = self.aged(server, date, Exact::one());
                 let left = self.aged(server + 1, date, -Exact::one());
-                self.maximum.at_most(came.into_iter().chain(left), takes.clone());
+                let takes = if left.is_some() { takes.clone() } else { self.begun(takes.clone()) };
+                self.maximum.at_most(came.into_iter().chain(left), takes);
             }
         }
         let whole = self.aged(0, 0, Exact::one());
-        self.maximum.at_most(whole, exact_nanos(known));
+        self.maximum.at_most(whole, self.begun(exact_nanos(known)));
+    }
+
+    /// By when the first byte of a packet has left that leaves by this time.
+    fn begun(&self, left: Exact) -> Exact {
+        if self.takes.is_zero() { left } else { left - &self.takes + exact_nanos(ROUNDING) }
     }
 
     /// Arrival curves of flows and groups, between any two dates.
@@ -199,7 +218,11 @@ impl<'a> Dates<'a> {
                 let ages = self.aged(server, earlier, -rate.clone());
                 let ages = ages.into_iter().chain(self.aged(server, later, rate.clone()));
                 let terms: Vec<_> = amounts.chain(ages).collect();
-                self.maximum.at_most(terms, exact_bytes(line.bucket));
+                let mut most = exact_bytes(line.bucket);
+                if later == 0 && flows.contains(&0) {
+                    most -= &self.rest;
+                }
+                self.maximum.at_most(terms, most);
             }
         }
     }

@@ -42,6 +42,8 @@ impl Solver for Simplex {
 pub(super) struct Links {
     pub rates: Vec<Rate>,
     pub flows: Vec<(Range<usize>, TokenBucket, Bytes)>,
+    /// The shortest packet of the first flow.
+    pub shortest: Bytes,
 }
 
 impl Links {
@@ -99,9 +101,12 @@ impl Links {
                 left[flow] = Some(hop.leaving(arrival, least, packet, rate));
             }
             let packet = longest(&here);
-            servers.push(Server { service: Some(service), order: Order::Fifo, packet, delay });
+            let service = Some(service);
+            let order = Order::Fifo;
+            servers.push(Server { service, order, packet, delay, sends: Some(rate) });
         }
-        Some(Tandem { servers, flows, groups })
+        let shortest = self.shortest;
+        Some(Tandem { servers, flows, groups, shortest })
     }
 }
 

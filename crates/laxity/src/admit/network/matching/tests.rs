@@ -35,6 +35,7 @@ fn server(rate: Rate, latency: Nanos, packet: u64) -> Server {
         order: Order::Arbitrary,
         packet: Bytes(packet),
         delay: Nanos(u64::MAX / 8),
+        sends: None,
     }
 }
 
@@ -61,10 +62,32 @@ fn a_burst_of_others_is_paid_once() {
             flow(1, 0..2, bucket(1_000, 4_000_000), 0),
         ],
         groups: Vec::new(),
+        shortest: Bytes(1),
     };
     assert!(is_about(once(&tandem), 2_000_000 + 2_000_000 + 2_000_000 + 2_000_000));
     assert!(is_about(separate(&tandem), 2_000_000 + 2_000_000 + 2_000_000 + 4_000_000));
     assert_eq!(matching(&tandem), once(&tandem));
+}
+
+/// A burst of 1000 bytes of others, and as many that come in the 2 ms in which all of these leave
+/// at 1 byte a µs. Then a packet of 1000 bytes takes 1 ms, whatever else comes: not 2 ms, by the
+/// half of the rate that is left.
+#[test]
+fn the_last_packet_is_not_interrupted() {
+    let mut tandem = Tandem {
+        servers: vec![server(LINK, Nanos::ZERO, 1_000)],
+        flows: vec![
+            flow(0, 0..1, bucket(1_000, 1_000_000), 1_000),
+            flow(1, 0..1, bucket(1_000, 4_000_000), 1_000),
+        ],
+        groups: Vec::new(),
+        shortest: Bytes(1_000),
+    };
+    let methods = [once, separate, matching];
+    assert!(methods.iter().all(|method| is_about(method(&tandem), 4_000_000)));
+    tandem.servers[0].sends = Some(LINK);
+    // The first byte still leaves at half of the rate.
+    assert!(methods.iter().all(|method| is_about(method(&tandem), 3_001_000)));
 }
 
 /// The other flow comes only to a slow server, behind which a fast one has still others: paid at
@@ -81,6 +104,7 @@ fn a_cut_is_better_between_slow_and_fast_servers() {
             flow(1, 1..2, bucket(100_000, 100_000_000), 0),
         ],
         groups: Vec::new(),
+        shortest: Bytes(1),
     };
     let [once, matching] = [once(&tandem), matching(&tandem)].map(Option::unwrap);
     assert!(matching.0 * 100 < once.0, "{matching} {once}");
@@ -92,6 +116,7 @@ fn nothing_is_bounded_beside_what_is_not_known_or_too_much() {
         servers: vec![server(LINK, Nanos::ZERO, 0); 2],
         flows: vec![flow(0, 0..2, bucket(100, 1_000), 0), flow(1, 0..2, bucket(100, 8_000_000), 0)],
         groups: Vec::new(),
+        shortest: Bytes(1),
     };
     assert_eq!([once, matching, separate].map(|method| method(&tandem)), [None; 3]);
     tandem.flows[1].arrivals = vec![Vec::new(); 2];
@@ -122,7 +147,8 @@ fn tandem(servers: &[Drawn], others: &[Other], packet: u64) -> Tandem {
         let path = start..(start + hops).min(count);
         flows.push(flow(class + 1, path, bucket(bytes.max(packet), rate), packet));
     }
-    Tandem { servers: servers.iter().map(server).collect(), flows, groups: Vec::new() }
+    let servers = servers.iter().map(server).collect();
+    Tandem { servers, flows, groups: Vec::new(), shortest: Bytes(1) }
 }
 
 /// What the theorem has under its infimum, for periods of these lengths in ns.
@@ -213,13 +239,17 @@ proptest! {
         (servers, others) in systems(),
         wishes in vec((0..5usize, 0..3_000_000u64, 1..1_500u64), 20..120),
         longest in 1..1_500u64,
+        shortest in 1..1_500u64,
     ) {
         let mut tandem = tandem(&servers, &others, longest);
+        let shortest = shortest.min(longest);
+        tandem.shortest = Bytes(shortest);
         let count = servers.len();
         for (server, (rate, _)) in tandem.servers.iter_mut().zip(&servers) {
             let blocked = Rate(*rate).time_for(Bytes(longest));
             let curve = Curve::rate_latency(Rate(*rate), blocked);
             server.service = Some(Service { curve, late: Nanos(1) });
+            server.sends = Some(Rate(*rate));
         }
         later_arrivals(&mut tandem);
         let bounds = [once, separate, matching].map(|method| method(&tandem).unwrap());
@@ -229,6 +259,7 @@ proptest! {
         }).collect();
         for &(flow, time, length) in &wishes {
             let flow = flow % tandem.flows.len();
+            let length = if flow == 0 { length.max(shortest) } else { length };
             let length = length.min(longest) as u32;
             let (meter, last) = &mut meters[flow];
             let time = meter.earliest(Nanos(time).max(*last), length).unwrap();

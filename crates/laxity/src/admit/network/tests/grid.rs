@@ -45,13 +45,22 @@ fn left(service: &[i64], (_, burst, rate): &Crossing, theta: usize) -> Sampled {
     (0..service.len()).map(at).collect()
 }
 
-/// The horizontal distance in ticks; `None` if it is not seen up to the horizon.
-fn distance((_, burst, rate): &Crossing, service: &[i64]) -> Option<usize> {
-    let at = |t: usize| {
-        let came = burst + rate * t as i64;
-        (t..service.len()).find(|end| service[*end] >= came).map(|end| end - t)
+/// The length of the last packet in bytes, and the rate at which the last server sends it.
+type Last = (i64, i64);
+
+/// The horizontal distance in ticks, or that of what came up to the first byte of the last packet,
+/// and what the rest of it takes; `None` if it is not seen up to the horizon.
+fn distance((_, burst, rate): &Crossing, service: &[i64], (length, link): &Last) -> Option<usize> {
+    let longest = |is_served: &dyn Fn(i64, i64) -> bool| {
+        let at = |t: usize| {
+            let came = burst + rate * t as i64;
+            (t..service.len()).find(|end| is_served(service[*end], came)).map(|end| end - t)
+        };
+        (0..HORIZON / 3).map(at).collect::<Option<Vec<_>>>()?.into_iter().max()
     };
-    (0..HORIZON / 3).map(at).collect::<Option<Vec<_>>>()?.into_iter().max()
+    let whole = longest(&|served, came| served >= came)?;
+    let begun = longest(&|served, came| served > came - length)?;
+    Some(whole.min(begun + (*length as usize - 1) / *link as usize))
 }
 
 /// Runs of servers already joined into one, and their service curves.
@@ -59,13 +68,13 @@ type Rows = Vec<(Range<usize>, Sampled)>;
 
 /// The least delay over all thetas of the grid. `cross` begins with the shortest paths: whatever is
 /// inside a path comes before it.
-fn least(rows: &Rows, cross: &[Crossing], own: &Crossing) -> Option<usize> {
+fn least(rows: &Rows, cross: &[Crossing], own: &Crossing, last: &Last) -> Option<usize> {
     let joined = |path: &Range<usize>| {
         let inside = rows.iter().filter(|row| path.start <= row.0.start && row.0.end <= path.end);
         inside.map(|row| row.1.clone()).reduce(|all, one| convolved(&all, &one)).unwrap()
     };
     let Some((first, rest)) = cross.split_first() else {
-        return distance(own, &joined(&own.0));
+        return distance(own, &joined(&own.0), last);
     };
     let path = &first.0;
     let served = joined(path);
@@ -74,28 +83,30 @@ fn least(rows: &Rows, cross: &[Crossing], own: &Crossing) -> Option<usize> {
     let with = |theta: usize| {
         let mut rows = others.clone();
         rows.push((path.clone(), left(&served, first, theta)));
-        least(&rows, rest, own)
+        least(&rows, rest, own, last)
     };
     (0..=LAST_THETA).step_by(STEP).filter_map(with).min()
 }
 
-fn naive(servers: &[Rated], cross: &[Crossing], own: &Crossing) -> Option<usize> {
+fn naive(servers: &[Rated], cross: &[Crossing], own: &Crossing, shortest: i64) -> Option<usize> {
     let serves = |&(rate, late): &Rated| -> Sampled {
         (0..HORIZON).map(|t| rate * t.saturating_sub(late) as i64).collect()
     };
     let rows = servers.iter().enumerate().map(|(at, server)| (at..at + 1, serves(server)));
     let mut cross = cross.to_vec();
     cross.sort_by_key(|flow| flow.0.len());
-    least(&rows.collect(), &cross, own)
+    let last = (shortest, servers.last()?.0);
+    least(&rows.collect(), &cross, own, &last)
 }
 
 /// The same servers and flows, in nanoseconds.
-fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing) -> Fifo {
+fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing, shortest: i64) -> Fifo {
     let server = |&(rate, late): &Rated| {
         let rate = Rate(rate as u64 * BYTE_A_TICK);
         let curve = Curve::rate_latency(rate, Nanos(late as u64 * TICK));
         let service = Some(Service { curve, late: Nanos::ZERO });
-        Server { service, order: Order::Fifo, packet: Bytes(0), delay: Nanos(u64::MAX / 8) }
+        let delay = Nanos(u64::MAX / 8);
+        Server { service, order: Order::Fifo, packet: Bytes(0), delay, sends: Some(rate) }
     };
     let flow = |(class, (path, burst, rate)): (usize, &Crossing)| {
         let line =
@@ -105,7 +116,8 @@ fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing) -> Fifo {
     };
     let flows = core::iter::once(own).chain(cross).enumerate().map(flow).collect();
     let servers = servers.iter().map(server).collect();
-    let tandem = Tandem { servers, flows, groups: vec![] };
+    let shortest = Bytes(shortest as u64);
+    let tandem = Tandem { servers, flows, groups: vec![], shortest };
     tandem.as_fifo().expect("first-in, first-out")
 }
 
@@ -153,11 +165,26 @@ proptest! {
     /// one tick: one tick for each server.
     #[test]
     fn ludb_is_the_least_over_all_thetas((servers, cross, own) in nested()) {
-        let Some(naive) = naive(&servers, &cross, &own) else { return Ok(()) };
-        let found = ludb::least(&fifo(&servers, &cross, &own), &Simplex).unwrap().0;
+        let Some(naive) = naive(&servers, &cross, &own, 1) else { return Ok(()) };
+        let found = ludb::least(&fifo(&servers, &cross, &own, 1), &Simplex).unwrap().0;
         let least = (naive as u64).saturating_sub(1 + (STEP * cross.len()) as u64);
         let most = naive as u64 + servers.len() as u64;
         prop_assert!((least * TICK..=most * TICK).contains(&found), "{found} beside {naive} ticks");
+    }
+
+    /// With a last packet that has a length, the delay found is no longer than without, and no less
+    /// than any theta could give. The grid does not see the rest of a tick in which the last packet
+    /// is sent.
+    #[test]
+    fn the_last_packet_is_sent_at_once((servers, cross, own) in nested(), percent in 1..=100i64) {
+        let shortest = (own.1 * percent / 100).max(1);
+        let Some(naive) = naive(&servers, &cross, &own, shortest) else { return Ok(()) };
+        let [of_a_byte, found] = [1, shortest].map(|shortest| {
+            ludb::least(&fifo(&servers, &cross, &own, shortest), &Simplex).unwrap().0
+        });
+        let least = (naive as u64).saturating_sub(3 + (STEP * cross.len()) as u64);
+        prop_assert!(found <= of_a_byte, "{found} {of_a_byte}");
+        prop_assert!(found >= least * TICK, "{found} beside {naive} ticks");
     }
 
     /// Separated flow analysis is the same with every flow cut at every server.
@@ -175,8 +202,8 @@ proptest! {
                 None => cut.push((path, burst, rate)),
             }
         }
-        let Some(naive) = naive(&servers, &cut, &own) else { return Ok(()) };
-        let fifo = fifo(&servers, &cross, &own);
+        let Some(naive) = naive(&servers, &cut, &own, 1) else { return Ok(()) };
+        let fifo = fifo(&servers, &cross, &own, 1);
         let found = ludb::delay(&fifo, Cuts::Everywhere, &Simplex).unwrap().0;
         let least = (naive as u64).saturating_sub(1 + (STEP * cut.len()) as u64);
         let most = naive as u64 + servers.len() as u64;

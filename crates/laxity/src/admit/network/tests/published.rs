@@ -11,16 +11,21 @@ use super::*;
 fn one_hop_cross_traffic_has_its_closed_form() {
     const RATE: u64 = 10_000_000;
     let takes = |bytes: f64, rate: f64| 8e9 * bytes / rate;
-    for (servers, percent) in [(2, 10), (2, 90), (3, 40), (5, 90), (10, 90), (20, 95)] {
+    let cases = [(2, 10), (2, 90), (3, 40), (5, 90), (10, 90), (20, 95)];
+    for ((servers, percent), shortest) in cases.into_iter().flat_map(|of| [(of, 1), (of, 1_000)]) {
         let line = TokenBucket { bucket: Bytes(6_000), rate: Rate(RATE * percent / 200) };
         let packet = Bytes(1_000);
         let mut flows = vec![(0..servers, line, packet)];
         flows.extend((0..servers).map(|server| (server..server + 1, line, packet)));
-        let links = Links { rates: vec![Rate(RATE); servers], flows };
+        let rates = vec![Rate(RATE); servers];
+        let links = Links { rates, flows, shortest: Bytes(shortest) };
         let bounds = links.tandem().unwrap().bounds(&Simplex);
         let (n, rate, left) = (servers as f64, RATE as f64, (RATE - line.rate.0) as f64);
         let bursts = n * takes(6_000.0, rate);
-        let expected = (bursts + takes(6_000.0, left)).min(2.0 * bursts);
+        // The last packet goes at the rate of the link.
+        let last = shortest as f64;
+        let own = takes(6_001.0 - last, left) + takes(last - 1.0, rate);
+        let expected = (bursts + own).min(2.0 * bursts);
         let expected = expected + (n - 1.0) * takes(1_000.0, rate);
         // A nanosecond for each server, and that of rounding theta and the bound.
         let ludb = by(&bounds, Method::Ludb).unwrap().0 as f64;
@@ -42,7 +47,7 @@ fn ten_links_at_90_percent_are_nearly_as_slow_as_said() {
     let line = TokenBucket { bucket: Bytes(10_000), rate: Rate(4_500_000) };
     let mut flows = vec![(0..10, line, Bytes(1_000))];
     flows.extend((0..10).map(|server| (server..server + 1, line, Bytes(1_000))));
-    let links = Links { rates: vec![Rate(10_000_000); 10], flows };
+    let links = Links { rates: vec![Rate(10_000_000); 10], flows, shortest: Bytes(1) };
     let mut entering = greedy(0, line, 0, &[1_000; 10]);
     let mut comes = 0;
     for server in 0..10 {
@@ -69,7 +74,7 @@ fn sink_trees_pay_a_burst_once() {
         let packet = Bytes(1_000);
         let mut flows = vec![(0..servers, line, packet)];
         flows.extend((1..servers).map(|server| (server..servers, line, packet)));
-        let links = Links { rates: vec![Rate(RATE); servers], flows };
+        let links = Links { rates: vec![Rate(RATE); servers], flows, shortest: Bytes(1) };
         let bounds = links.tandem().unwrap().bounds(&Simplex);
         let least = bounds.iter().map(|bound| bound.delay.0).min().unwrap();
         let takes = |bytes: u64| 8 * bytes * 1_000_000_000 / RATE;
@@ -97,6 +102,7 @@ fn the_demo_of_saihu() {
         order: Order::Fifo,
         packet: Bytes(0),
         delay: Nanos(delay),
+        sends: None,
     };
     let flow = |class: usize, path: Range<usize>, arrival: &[TokenBucket]| Flow {
         class,
@@ -126,7 +132,8 @@ fn the_demo_of_saihu() {
     ];
     for (name, servers, flows, best) in cases {
         let count = servers.len() as u64;
-        let bounds = Tandem { servers, flows, groups: vec![] }.bounds(&Simplex);
+        let tandem = Tandem { servers, flows, groups: vec![], shortest: Bytes(1) };
+        let bounds = tandem.bounds(&Simplex);
         let least = bounds.iter().map(|bound| bound.delay.0).min().unwrap();
         // Each server adds a nanosecond, between which packets leave, and the bound is rounded up.
         assert!(least <= best + count + 1, "{name}: {bounds:?}");

@@ -85,7 +85,7 @@ fn links() -> impl Strategy<Value = Links> {
                 let end = (start + length).min(rates.len());
                 flows.push((start..end, line(burst, share), Bytes(packet)));
             }
-            Links { rates, flows }
+            Links { rates, flows, shortest: Bytes(1000) }
         },
     )
 }
@@ -157,7 +157,8 @@ fn a_full_link_has_a_bound() {
         flow(2, 10_400_000, 500),
         flow(2, 6_000_000, 500),
     ];
-    let tandem = Links { rates: vec![Rate(80_000_000); 3], flows }.tandem().unwrap();
+    let links = Links { rates: vec![Rate(80_000_000); 3], flows, shortest: Bytes(1000) };
+    let tandem = links.tandem().unwrap();
     for part in [tandem.part(0..3), tandem.part(1..3)] {
         let bounds = part.bounds(&Simplex);
         assert!(by(&bounds, Method::Sfa).is_some() && by(&bounds, Method::Ludb).is_some());
@@ -174,7 +175,7 @@ fn what_is_found_is_no_packet_from_the_bound() {
             |share: u64| TokenBucket { bucket: Bytes(4_000), rate: Rate(rate.0 * share / 100) };
         let mut flows = vec![(0..servers, line(20), Bytes(1000))];
         flows.extend((0..servers).map(|server| (server..server + 1, line(40), Bytes(1000))));
-        let links = Links { rates: vec![rate; servers], flows };
+        let links = Links { rates: vec![rate; servers], flows, shortest: Bytes(1000) };
         let bounds = links.tandem().unwrap().bounds(&Simplex);
         let least = bounds.iter().map(|bound| bound.delay).min().unwrap();
         let mut worst = 0;
