@@ -70,12 +70,15 @@ fn with_page(workspace: &Workspace, test: fn(&Workspace, &Path) -> Outcome) -> O
 }
 
 fn proofs(workspace: &Workspace, web: &Path) -> Outcome {
+    // Of the whole workspace, as its tests build it, so that nothing is built twice.
+    let example = ["build", "--workspace", "--example", "random_plans"];
+    workspace.run(workspace.cargo().args(example))?;
+    workspace.run(workspace.cargo().args(["build", "--workspace", "--bin", "laxity"]))?;
+    let built = workspace.target().join("debug");
     let drawn = workspace.scratch("web-plans")?;
-    let mut draw = workspace.cargo();
-    draw.args(["run", "--quiet", "--package", "laxity-web", "--example", "random_plans", "--"]);
-    workspace.run(draw.arg(&drawn).args([PLANS, SEED]))?;
-    workspace.run(workspace.cargo().args(["build", "--package", "laxity-cli"]))?;
-    let command = release::executable(workspace.target().join("debug/laxity"));
+    let draw = release::executable(built.join("examples/random_plans"));
+    workspace.run(workspace.program(draw).arg(&drawn).args([PLANS, SEED]))?;
+    let command = release::executable(built.join("laxity"));
     let mut node = workspace.program("node");
     node.arg(web.join("test/same.mjs")).arg(web.join("dist/laxity.wasm.gz")).arg(command);
     workspace.run(node.arg("examples").arg(drawn))
