@@ -1,4 +1,5 @@
-// Bundles the page into web/dist, with the module of WebAssembly that is given: node build.mjs MODULE
+// Bundles the page into web/dist, with the modules of WebAssembly that are given, one that proves and
+// one that simulates, too: node build.mjs PROVER WHOLE
 
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -14,14 +15,15 @@ const BUNDLED = 64 << 10;
 /** What lies beside examples and papers and is no plan. */
 const NO_PLAN = /(-study|claims|spread)\.toml$/;
 
-const moduleFile = process.argv[2];
-if (!moduleFile) throw new Error("give the module of WebAssembly: node build.mjs MODULE");
+const [prover, whole] = process.argv.slice(2);
+if (!whole) throw new Error("give the modules of WebAssembly: node build.mjs PROVER WHOLE");
 
 const common = { bundle: true, minify: true, target: "es2022", logLevel: "warning", legalComments: "none" };
 
 await rm(DIST, { recursive: true, force: true });
 await mkdir(DIST);
-await asset("laxity.wasm", await readFile(moduleFile));
+await asset("prover.wasm", await readFile(prover));
+await asset("laxity.wasm", await readFile(whole));
 const worker = await build({ ...common, entryPoints: [join(WEB, "src/worker.ts")], write: false, format: "iife" });
 const texts = {
   "worker-text": `export default ${JSON.stringify(worker.outputFiles[0].text)}`,

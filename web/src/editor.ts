@@ -1,6 +1,12 @@
 // The editor of the plan.
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  startCompletion,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
@@ -98,7 +104,13 @@ export class Editor {
       autocompletion({ override: [(context) => schema((it) => complete(it, context))], icons: false }),
       hoverTooltip((view, at) => schema((it) => hover(it, view, at))),
       EditorView.contentAttributes.of({ "aria-label": "Plan", spellcheck: "false", autocapitalize: "off" }),
-      EditorView.updateListener.of((update) => update.docChanged && this.listener.changed()),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) this.listener.changed();
+        const isTyped = update.transactions.some((change) => change.isUserEvent("input.type"));
+        const at = update.state.selection.main.head;
+        // What begins a word is no letter, at which completion would begin by itself.
+        if (isTyped && /["[.]/.test(update.state.sliceDoc(at - 1, at))) setTimeout(() => startCompletion(this.view));
+      }),
       keymap.of([
         { key: "Mod-Enter", run: () => (this.listener.run(), true), preventDefault: true },
         ...closeBracketsKeymap,

@@ -26,11 +26,15 @@ export class Laxity {
   private worker?: Worker;
   private pending?: Pending;
 
-  constructor(private readonly module: Promise<ArrayBuffer>) {}
+  private loading?: Promise<ArrayBuffer>;
+
+  /** `load` loads the module of WebAssembly when it is needed. */
+  constructor(private readonly load: () => Promise<ArrayBuffer>) {}
 
   /** Starts a worker before there is a question. */
   async start(): Promise<Worker> {
-    const module = await this.module;
+    this.loading ??= this.load();
+    const module = await this.loading;
     if (this.worker) return this.worker;
     const address = URL.createObjectURL(new Blob([workerText], { type: "text/javascript" }));
     const worker = new Worker(address);

@@ -26,6 +26,9 @@ class Page {
   private readonly checker: Checker;
   private readonly editor: Editor;
   private hasProof = false;
+  private told!: () => void;
+  /** Resolves when the simulator has told what there is. */
+  private readonly ready = new Promise<void>((told) => (this.told = told));
 
   constructor(prover: Laxity, private readonly simulator: Laxity, plan: string) {
     this.results = new Results({
@@ -37,6 +40,7 @@ class Page {
       files: this.files,
       heard: (view, answer) => this.heard(view, answer),
       changed: () => this.changed(),
+      ready: () => this.ready,
     });
     this.tabs = new Tabs(() => this.viewed());
     this.checker = new Checker(
@@ -120,7 +124,7 @@ class Page {
     if (this.hasProof) return;
     this.hasProof = true;
     performance.mark("first-proof");
-    void this.explain();
+    void this.explain().finally(this.told);
   }
 
   private heard(view: State["view"], answer: Answer): void {
@@ -183,12 +187,13 @@ class Page {
 }
 
 async function open(): Promise<void> {
-  const module = asset("laxity.wasm.gz");
-  const prover = new Laxity(module);
+  // Proofs have a small module of their own, so that the first of them is there soon.
+  const prover = new Laxity(() => asset("prover.wasm.gz"));
+  const simulator = new Laxity(() => asset("laxity.wasm.gz"));
   void prover.start().catch(() => undefined);
   const opened: Partial<State> = (await state(location.hash.slice(1))) ?? {};
   const plan = opened.plan ?? plans.named(plans.first)?.text ?? "";
-  const page = new Page(prover, new Laxity(module), plan);
+  const page = new Page(prover, simulator, plan);
   await page.open(opened);
 }
 

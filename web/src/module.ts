@@ -22,6 +22,7 @@ export class LaxityModule {
     const laxity = new LaxityModule();
     const host = {
       progress,
+      now: () => performance.now(),
       panicked: (at: number, length: number) => {
         laxity.panic = new TextDecoder().decode(laxity.bytes(at, length));
       },

@@ -84,14 +84,17 @@ export class Results {
     box.replaceChildren();
     if (answer === undefined || answer === "packets" || !("result" in answer)) return;
     const { page, json } = answer.result;
+    const label = document.createElement("span");
+    label.textContent = "Save";
     box.append(
+      label,
       button("Report", () => download(`${view}.html`, page, "text/html")),
       button("JSON", () => download(`${view}.json`, json, "application/json")),
     );
     if (view !== "run") return;
     box.append(
-      button("Packets as CSV", () => this.asking.packets("csv")),
-      button("as Parquet", () => this.asking.packets("parquet")),
+      button("Packets, CSV", () => this.asking.packets("csv")),
+      button("Packets, Parquet", () => this.asking.packets("parquet")),
     );
   }
 }

@@ -11,6 +11,8 @@ export interface Host {
   files: PlanFiles;
   heard: (view: "run" | "compare", answer: Answer) => void;
   changed: () => void;
+  /** The simulator has told what there is, and is free. */
+  ready: () => Promise<void>;
 }
 
 /** The schedulers that are compared at first. */
@@ -104,6 +106,7 @@ export class Simulation {
     this.busy(true);
     bar.removeAttribute("value");
     try {
+      await this.host.ready();
       return await this.laxity.ask(question, files, { progress: (share) => (bar.value = share) });
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;

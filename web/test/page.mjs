@@ -77,18 +77,18 @@ async function opened(test, { address = server.address, fragment = "", ...option
   }
 }
 
-/** Puts a text in place of the plan. */
-async function write(page, plan) {
+/** Puts a text in place of the plan, with the cursor at its end or its beginning. */
+async function write(page, plan, atEnd = false) {
   await page.value(`{
     const { view } = document.querySelector(".cm-content").cmTile.root;
     view.focus();
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: ${JSON.stringify(plan)} } });
-    view.dispatch({ selection: { anchor: view.state.doc.length } });
+    view.dispatch({ selection: { anchor: ${atEnd} ? view.state.doc.length : 0 }, scrollIntoView: true });
   }`);
 }
 
 async function small() {
-  const names = ["index.html", "style.css", "app.js", "laxity.wasm.gz"];
+  const names = ["index.html", "style.css", "app.js", "prover.wasm.gz"];
   const sizes = await Promise.all(
     names.map(async (name) => {
       const bytes = await readFile(join(dist, name));
@@ -153,7 +153,7 @@ async function underlined() {
 async function completed() {
   return opened(async (page) => {
     await page.until(`document.querySelectorAll("#schedulers input").length > 5`, "the schema is there");
-    await write(page, "version = 1\n\n[scheduler]\n");
+    await write(page, "version = 1\n\n[scheduler]\n", true);
     await page.type("ki");
     const labels = `[...document.querySelectorAll(".cm-completionLabel")].map((label) => label.textContent)`;
     await page.until(`${labels}.includes("kind")`, "the key is offered");
@@ -313,10 +313,10 @@ async function packets() {
     await page.until(`${status} === "Kept"`, "the run is over");
     const press = (name) => page.value(`[...document.querySelectorAll("#downloads button")].find(({ textContent }) => textContent === "${name}").click()`);
     const file = (type) => `given.find((blob) => blob.type === "${type}")`;
-    await press("Packets as CSV");
+    await press("Packets, CSV");
     await page.until(file("text/csv"), "the rows are given");
     assert.match(await page.value(`${file("text/csv")}.slice(0, 100).text()`), /^seq,class,flow,length,arrival_ns/);
-    await press("as Parquet");
+    await press("Packets, Parquet");
     await page.until(file("application/vnd.apache.parquet"), "the table is given");
     assert.equal(await page.value(`${file("application/vnd.apache.parquet")}.slice(0, 4).text()`), "PAR1");
   });
@@ -327,7 +327,7 @@ async function huge() {
     await page.value(`globalThis.longest = 0; globalThis.last = performance.now(); setInterval(() => { const now = performance.now(); longest = Math.max(longest, now - last); last = now; }, 10)`);
     await page.value(`{
       const { view } = document.querySelector(".cm-content").cmTile.root;
-      const classes = Array.from({ length: 1000000 }, (_, at) => "class.c" + at + "={}\\n").join("");
+      const classes = Array.from({ length: 1000000 }, (_, at) => "class." + at.toString(36) + "={}\\n").join("");
       const insert = 'version = 1\\nlink = { rate = "10mbit" }\\nscheduler = { kind = "edf" }\\n' + classes;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
     }`);

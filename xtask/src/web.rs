@@ -79,6 +79,7 @@ fn proofs(workspace: &Workspace, web: &Path) -> Outcome {
     let draw = release::executable(built.join("examples/random_plans"));
     workspace.run(workspace.program(draw).arg(&drawn).args([PLANS, SEED]))?;
     let command = release::executable(built.join("laxity"));
+    workspace.run(workspace.program("node").arg(web.join("test/spot.mjs")))?;
     let mut node = workspace.program("node");
     node.arg(web.join("test/same.mjs")).arg(web.join("dist/laxity.wasm.gz")).arg(command);
     workspace.run(node.arg("examples").arg(drawn))

@@ -1,7 +1,9 @@
 //! From a question to its answer.
 
 mod check;
+#[cfg(feature = "simulation")]
 mod packets;
+#[cfg(feature = "simulation")]
 mod simulate;
 
 use laxity_api::Plan;
@@ -57,15 +59,21 @@ fn answered(question: &[u8], progress: &mut dyn FnMut(f64)) -> Answered {
     let Question { verb, files } = serde_json::from_slice(&message.json).map_err(|_| unread())?;
     let files = Files::new(files, &message.bytes).ok_or_else(unread)?;
     match verb {
-        Verb::About => Ok((about(), Vec::new())),
         Verb::Check { plan } => check::answer(&read(&plan, &files, &[])?),
+        #[cfg(not(feature = "simulation"))]
+        _ => Err(unread()),
+        #[cfg(feature = "simulation")]
+        Verb::About => Ok((about(), Vec::new())),
+        #[cfg(feature = "simulation")]
         Verb::Run(asked) => simulate::run(&asked, &files, progress),
+        #[cfg(feature = "simulation")]
         Verb::Compare { simulated, schedulers } => {
             simulate::compare(&simulated, &schedulers, &files, progress)
         }
     }
 }
 
+#[cfg(feature = "simulation")]
 fn about() -> Answer {
     Answer::About {
         version: env!("CARGO_PKG_VERSION"),

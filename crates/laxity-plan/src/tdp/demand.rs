@@ -41,6 +41,7 @@ pub struct Stretch {
 }
 
 /// The steps that the solver takes at most: seconds.
+#[cfg(not(target_arch = "wasm32"))]
 const EFFORT: u64 = 100_000;
 
 /// Reservations of a network for time-driven priority.
@@ -98,7 +99,14 @@ impl Stretch {
     }
 }
 
+/// Finds frames for flows, where there is no solver.
+#[cfg(target_arch = "wasm32")]
+fn find(ledger: &mut Ledger, _: &TdpSpec, flows: &[Flow]) -> (Vec<Answer>, Option<usize>) {
+    (ledger.reserve_all(flows), None)
+}
+
 /// Finds frames for flows. Returns how many can be given some at most, where that was asked.
+#[cfg(not(target_arch = "wasm32"))]
 fn find(ledger: &mut Ledger, spec: &TdpSpec, flows: &[Flow]) -> (Vec<Answer>, Option<usize>) {
     if spec.assignment == Assignment::Quick {
         return (ledger.reserve_all(flows), None);

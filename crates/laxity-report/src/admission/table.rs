@@ -43,10 +43,13 @@ pub fn page(proof: &LinkProof, plan: &Plan, curves: &[CurveFigure]) -> String {
     let content = html! {
         (facts(&known))
         (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&answer), &[]))
-        section { (table(proof, plan).page("class")) }
-        @if let Some(suggestions) = suggested(proof, plan) { p.note { (suggestions.trim()) } }
+        section {
+            h2 { "Classes" }
+            (table(proof, plan).page("Class"))
+            @if let Some(suggestions) = suggested(proof, plan) { p.note { (suggestions.trim()) } }
+        }
         (listed(&remarks(proof, plan)))
-        (named(&details(proof)))
+        @if !details(proof).is_empty() { section { h2 { "Further results" } (named(&details(proof))) } }
         @if !figures.is_empty() { (section(&figures)) }
     };
     html::page(plan.title.as_deref().unwrap_or("Plan"), &content)

@@ -48,9 +48,9 @@ pub fn page(proof: &FramesProof, plan: &Plan) -> String {
         (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
         section {
             h2 { "Classes" }
-            (classes(proof).page("class"))
+            (classes(proof).page("Class"))
             h2 { "Outputs" }
-            (outputs(proof).page("output"))
+            (outputs(proof).page("Output"))
             p.note { (EXPLAINED) }
         }
         (listed(&remarks(proof)))

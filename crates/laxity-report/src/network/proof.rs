@@ -45,9 +45,9 @@ pub fn page(proof: &NetworkProof, plan: &Plan) -> String {
         (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
         section {
             h2 { "Paths" }
-            (paths(proof).page("class"))
+            (paths(proof).page("Class"))
             h2 { "Outputs" }
-            (outputs(proof).page("hop"))
+            (outputs(proof).page("Hop"))
             p.note { (beside) }
         }
         (listed(&notes))
