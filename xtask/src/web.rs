@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::outcome::{Outcome, Status};
 use crate::release;
 use crate::steps::Step;
-use crate::wasm::{self, Module};
+use crate::wasm::{self, Modules};
 use crate::workspace::Workspace;
 
 /// How many plans that are drawn at random the module and the command have to prove alike, and from
@@ -32,15 +32,16 @@ fn build(workspace: &Workspace) -> Outcome {
     if old.exists() {
         std::fs::remove_dir_all(&old).map_err(|error| format!("{}: {error}", old.display()))?;
     }
-    let module = match wasm::build(workspace)? {
-        Module::Built(module) => module,
-        Module::Missing(reason) => return Ok(Status::Skipped(reason.into())),
-    };
     if let Some(reason) = prepare(workspace, &web)? {
         return Ok(Status::Skipped(reason));
     }
+    let Modules { prover, whole } = match wasm::build(workspace)? {
+        Ok(modules) => modules,
+        Err(reason) => return Ok(Status::Skipped(reason.into())),
+    };
     workspace.run(workspace.program("npm").args(["run", "--silent", "types"]).current_dir(&web))?;
-    workspace.run(workspace.program("node").arg("build.mjs").arg(module).current_dir(&web))
+    let mut bundle = workspace.program("node");
+    workspace.run(bundle.arg("build.mjs").arg(prover).arg(whole).current_dir(&web))
 }
 
 /// Installs the packages that the lock file names, unless they are there. Says why not, if they
@@ -81,7 +82,7 @@ fn proofs(workspace: &Workspace, web: &Path) -> Outcome {
     let command = release::executable(built.join("laxity"));
     workspace.run(workspace.program("node").arg(web.join("test/spot.mjs")))?;
     let mut node = workspace.program("node");
-    node.arg(web.join("test/same.mjs")).arg(web.join("dist/laxity.wasm.gz")).arg(command);
+    node.arg(web.join("test/same.mjs")).arg(web.join("dist/prover.wasm.gz")).arg(command);
     workspace.run(node.arg("examples").arg(drawn))
 }
 
