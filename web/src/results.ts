@@ -109,7 +109,14 @@ const HINTS: Record<View, string> = {
 function worded(view: View, answer: Answer | undefined): [string, string] {
   if (answer === undefined || answer === "packets" || "about" in answer) return ["", ""];
   if ("fault" in answer) return ["No answer", "broken"];
-  const [kept, broken] = view === "check" ? ["Admitted", "Not admitted"] : ["Kept", "A promise was broken"];
+  const { kept, broken } = WORDS[view];
   if (answer.result.kept === null) return ["Not decided", ""];
   return answer.result.kept ? [kept, "kept"] : [broken, "broken"];
 }
+
+const WORDS: Record<View, { kept: string; broken: string }> = {
+  check: { kept: "Admitted", broken: "Not admitted" },
+  run: { kept: "Promises kept", broken: "A promise was broken" },
+  // Only the plan's own scheduler is held to what was promised.
+  compare: { kept: "Compared", broken: "A promise was broken" },
+};

@@ -192,7 +192,7 @@ async function ran() {
   return opened(async (page) => {
     await page.value(`document.querySelector(".cm-content").focus()`);
     await page.key("Enter", CONTROL);
-    await page.until(`${status} === "Kept"`, "the run is over");
+    await page.until(`${status} === "Promises kept"`, "the run is over");
     const page_ = await page.value(`${report}.srcdoc`);
     assert.ok(page_.includes("Promised and measured"));
     assert.ok((page_.match(/<figure/g) ?? []).length >= 4, "the figures are there");
@@ -224,7 +224,7 @@ async function cancelled() {
     await page.until(`!document.querySelector("#start").disabled`, "it is given up", 2000);
     await page.value(`document.querySelector("#duration").value = "1s"`);
     await page.value(`document.querySelector("#start").click()`);
-    await page.until(`${status} === "Kept"`, "the next run is over");
+    await page.until(`${status} === "Promises kept"`, "the next run is over");
   });
 }
 
@@ -236,7 +236,7 @@ async function linked() {
     await page.value(`{ const seed = document.querySelector("#seed"); seed.value = "18446744073709551615"; }`);
     await page.value(`document.querySelector("#duration").value = "3s"`);
     await page.value(`document.querySelector("#start").click()`);
-    await page.until(`${status} === "Kept"`, "the run is over");
+    await page.until(`${status} === "Promises kept"`, "the run is over");
     await page.value(`document.querySelector("#share").click()`);
     await page.until(`location.hash.length > 100`, "there is a link");
     await new Promise((later) => setTimeout(later, 300));
@@ -244,7 +244,7 @@ async function linked() {
   });
   return opened(
     async (page) => {
-      await page.until(`${status} === "Kept"`, "the link's run is over");
+      await page.until(`${status} === "Promises kept"`, "the link's run is over");
       assert.equal(await page.value(text), plan);
       assert.equal(await page.value(`document.querySelector("#seed").value`), "18446744073709551615");
       assert.equal(await page.value(`${report}.srcdoc`), first);
@@ -293,7 +293,7 @@ async function dropped() {
     await page.value(`document.querySelector("#tab-run").click()`);
     await page.value(`document.querySelector("#arrivals").value = "trace.csv"`);
     await page.value(`document.querySelector("#start").click()`);
-    await page.until(`["Kept", "No answer"].includes(${status})`, "the run is over");
+    await page.until(`["Promises kept", "No answer"].includes(${status})`, "the run is over");
     assert.equal(await page.value(`document.querySelector("#message").textContent`), "");
     assert.match(await page.value(`${report}.srcdoc`), /voice/);
   });
@@ -310,7 +310,7 @@ async function packets() {
     await page.value(`document.querySelector("#tab-run").click()`);
     await page.value(`document.querySelector("#duration").value = "1s"`);
     await page.value(`document.querySelector("#start").click()`);
-    await page.until(`${status} === "Kept"`, "the run is over");
+    await page.until(`${status} === "Promises kept"`, "the run is over");
     const press = (name) => page.value(`[...document.querySelectorAll("#downloads button")].find(({ textContent }) => textContent === "${name}").click()`);
     const file = (type) => `given.find((blob) => blob.type === "${type}")`;
     await press("Packets, CSV");
@@ -334,7 +334,7 @@ async function huge() {
     await page.until(`document.querySelector("#message").textContent.includes("Use the command")`, "there is a sentence");
     await page.value(`document.querySelector("#tab-run").click()`);
     await page.value(`document.querySelector("#start").click()`);
-    await page.until(`["Kept", "No answer"].includes(${status})`, "the run ends", 120_000);
+    await page.until(`["Promises kept", "No answer"].includes(${status})`, "the run ends", 120_000);
     const message = await page.value(`document.querySelector("#message").textContent`);
     assert.match(message, /memory|\[\[source\]\]/);
     await write(page, 'version = 1\nlink = { rate = "10mbit" }\nscheduler = { kind = "fifo" }\nclass.a = {}\n');

@@ -82,8 +82,9 @@ fn proofs(workspace: &Workspace, web: &Path) -> Outcome {
     let command = release::executable(built.join("laxity"));
     workspace.run(workspace.program("node").arg(web.join("test/spot.mjs")))?;
     let mut node = workspace.program("node");
-    node.arg(web.join("test/same.mjs")).arg(web.join("dist/prover.wasm.gz")).arg(command);
-    workspace.run(node.arg("examples").arg(drawn))
+    node.arg(web.join("test/same.mjs"));
+    node.args(["prover", "laxity"].map(|name| web.join(format!("dist/{name}.wasm.gz"))));
+    workspace.run(node.arg(command).arg("examples").arg(drawn))
 }
 
 fn page(workspace: &Workspace, web: &Path) -> Outcome {

@@ -12,7 +12,7 @@ pub use std::time::Duration;
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 #[allow(unsafe_code)]
 mod page {
-    use std::ops::{Add, AddAssign, Sub};
+    use std::ops::Sub;
     use std::time::Duration;
 
     #[link(wasm_import_module = "host")]
@@ -36,23 +36,14 @@ mod page {
             Instant::now().duration_since(*self)
         }
 
+        /// The moment that is so much later, if there is one.
+        pub fn checked_add(&self, later: Duration) -> Option<Instant> {
+            self.0.checked_add(later).map(Instant)
+        }
+
         /// How long it is behind an earlier one; nothing if that is later.
         pub fn duration_since(&self, earlier: Instant) -> Duration {
             self.0.saturating_sub(earlier.0)
-        }
-    }
-
-    impl Add<Duration> for Instant {
-        type Output = Instant;
-
-        fn add(self, later: Duration) -> Instant {
-            Instant(self.0 + later)
-        }
-    }
-
-    impl AddAssign<Duration> for Instant {
-        fn add_assign(&mut self, later: Duration) {
-            self.0 += later;
         }
     }
 

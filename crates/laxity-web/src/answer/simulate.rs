@@ -100,7 +100,7 @@ pub(super) fn compare(
     Ok((answer, Vec::new()))
 }
 
-/// Tells which share of so many ns is simulated.
+/// Tells which share of the whole, in ns, is simulated.
 fn watched(
     whole: Option<u64>,
     progress: &mut dyn FnMut(f64),
