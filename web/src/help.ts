@@ -18,14 +18,16 @@ export function complete(schema: Schema, context: CompletionContext): Completion
   if (!here || (!context.explicit && here.from === context.pos && !/["[.]$/.test(text))) return null;
   const options =
     here.kind === "value" ? values(schema, here.path, context) : keys(schema, here.path, here.kind);
-  const to = here.kind === "value" ? behindWord(context) : context.pos;
-  return options.length > 0 ? { from: here.from, to, options, validFor: /^["\w-]*$/ } : null;
+  return options.length > 0 ? { from: here.from, options, validFor: /^["\w-]*$/ } : null;
 }
 
-/** Where the word ends in which one is: a quotation mark that the editor added belongs to it. */
-function behindWord(context: CompletionContext): number {
-  const next = context.state.sliceDoc(context.pos, context.pos + 1);
-  return next === '"' ? context.pos + 1 : context.pos;
+/** Puts a word in, also in place of a quotation mark that the editor added. */
+function quoted(text: string) {
+  return (view: EditorView, _: Completion, from: number, to: number) => {
+    const end = view.state.sliceDoc(to, to + 1) === '"' ? to + 1 : to;
+    const changes = { from, to: end, insert: text };
+    view.dispatch({ changes, selection: { anchor: from + text.length }, userEvent: "input.complete" });
+  };
 }
 
 function keys(schema: Schema, path: string[], kind: "header" | "key"): Completion[] {
@@ -44,15 +46,15 @@ function headed(word: Word): string {
 }
 
 function values(schema: Schema, path: string[], context: CompletionContext): Completion[] {
-  const words = schema.values(path).map((word) => completion(word, word.text));
+  const words = schema.values(path).map((word) => completion(word, quoted(word.text)));
   const isClass = path.at(-1) === "class" || path.at(-1) === "parent";
   if (!isClass || words.length > 0) return words;
   const named = context.state.doc.toString().matchAll(CLASS_NAME);
   const names = new Set(Array.from(named, ([, name]) => name?.replaceAll('"', "") ?? ""));
-  return [...names].map((name) => ({ label: JSON.stringify(name), type: "variable" }));
+  return Array.from(names, (name) => JSON.stringify(name)).map((name) => ({ label: name, apply: quoted(name) }));
 }
 
-function completion({ text, about }: Word, apply: string): Completion {
+function completion({ text, about }: Word, apply: Completion["apply"]): Completion {
   return { label: text, apply, type: "property", info: about === "" ? undefined : () => described(about) };
 }
 

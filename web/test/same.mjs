@@ -67,6 +67,7 @@ function simulated({ path, text, files }) {
   const { answer } = read(whole.ask(written(question, files)));
   const native = asked("run", "--json", "--seed", "7", "--duration", DURATION, path);
   if (native.status === 2) return assert.ok(answer.fault, `${path}: ${native.stderr}`);
+  if (answer.fault?.message.includes("a page cannot do yet")) return console.log(`${path} is not simulated: ${answer.fault.message}`);
   assert.ok(answer.result, `${path}: ${JSON.stringify(answer)}`);
   assert.equal(answer.result.json, native.stdout, path);
   counts.runs += 1;

@@ -15,6 +15,7 @@ for (const [text, expected] of [
   ["[class.vo", "header class vo"],
   ["[[source]]\nmo", "key source mo"],
   ["[scheduler]\nkind = ", "value scheduler.kind"],
+  ['[scheduler]\nkind = "', 'value scheduler.kind "'],
   ['[scheduler]\nkind = "ed', 'value scheduler.kind "ed'],
   ['[scheduler]\nkind = "edf"\nbest', "key scheduler best"],
   ['class.voice.deadline = "5ms"\nclass.voice.', "key class.voice"],

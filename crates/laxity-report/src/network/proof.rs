@@ -40,7 +40,7 @@ pub fn text(proof: &NetworkProof, plan: &Plan) -> String {
 pub fn page(proof: &NetworkProof, plan: &Plan) -> String {
     let [admitted, beside] =
         [words::answer(proof.admitted(), &words::statement(&proof.reasons)), EXPLAINED.into()];
-    let notes: Vec<_> = autorate::proved_at(plan).into_iter().chain(remarks(proof)).collect();
+    let notes: Vec<_> = autorate::proved_at(plan).chain(remarks(proof)).collect();
     let content = html! {
         (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
         section {
