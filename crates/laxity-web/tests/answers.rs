@@ -64,7 +64,8 @@ fn a_mistake_has_its_place_as_browsers_count() {
 
 #[test]
 fn a_run_tells_its_progress_and_is_the_same_again() {
-    let question = json!({ "verb": "run", "plan": PLAN, "duration": "2s", "seed": "18446744073709551615" });
+    let question =
+        json!({ "verb": "run", "plan": PLAN, "duration": "2s", "seed": "18446744073709551615" });
     let message = Message { json: question.to_string().into_bytes(), bytes: Vec::new() };
     let mut shares = Vec::new();
     let first = answer(&message.written(), &mut |share| shares.push(share));
@@ -78,7 +79,8 @@ fn a_run_tells_its_progress_and_is_the_same_again() {
 
 #[test]
 fn schedulers_are_compared() {
-    let question = json!({ "verb": "compare", "plan": PLAN, "duration": "1s", "schedulers": ["fifo", "edf"] });
+    let question =
+        json!({ "verb": "compare", "plan": PLAN, "duration": "1s", "schedulers": ["fifo", "edf"] });
     let mut last = 0.0;
     let message = Message { json: question.to_string().into_bytes(), bytes: Vec::new() };
     answer(&message.written(), &mut |share| {
@@ -156,7 +158,8 @@ fn what_is_given_wrongly_is_told() {
 
 #[test]
 fn whatever_is_asked_has_an_answer() {
-    let whole = Message { json: json!({ "verb": "about" }).to_string().into_bytes(), bytes: vec![] };
+    let whole =
+        Message { json: json!({ "verb": "about" }).to_string().into_bytes(), bytes: vec![] };
     let whole = whole.written();
     for bytes in [&[][..], b"abc", &[255; 40], b"\x02\0\0\0{}", &whole[..whole.len() - 1]] {
         let answered = Message::read(&answer(bytes, &mut |_| {})).unwrap();
