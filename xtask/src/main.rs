@@ -54,8 +54,8 @@ enum Command {
     NoStd,
     /// The crate `laxity` as crates.io would take it.
     Package,
-    /// The playground into web/dist: the page is small and works in Chromium, and its proofs are the
-    /// command's.
+    /// The playground into web/dist: the page is small and works in Chromium, and its proofs are
+    /// the command's.
     ///
     /// Needs Node.js with npm, and a standard library for browsers; is skipped without.
     Web,

@@ -1,8 +1,8 @@
 //! What a browser's module exports: `question` gives room for a question, `ask` answers it, and
 //! `answer` is where the answer lies.
 //!
-//! The module imports two functions: `progress`, the share of the work that is done, and `panicked`,
-//! the text of a fault of Laxity's own, behind which the module is not to be asked again.
+//! The module imports two functions: `progress`, the share of the work that is done, and
+//! `panicked`, the text of a fault of Laxity's own. After a fault the module is of no use.
 #![allow(unsafe_code)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,7 +66,7 @@ mod host {
     }
 
     pub(super) fn say_panicked(text: &str) {
-        // SAFETY: the text lives until the function returns, which reads no further than its length.
+        // SAFETY: the text lives until the function returns.
         unsafe { imported::panicked(text.as_ptr(), text.len()) }
     }
 }
