@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
+use serde_json::Value;
 use spdx::{Expression, ParseMode};
 
 use crate::outcome::Status;
 use crate::steps::Step;
+use crate::workspace::Workspace;
 
 /// What asks for no more than that its notice is kept. MPL-2.0 is not among them because nothing
 /// needs it.
@@ -29,13 +31,17 @@ const ACCEPTED: [&str; 11] = [
 pub(crate) fn step() -> Step {
     Step::new("licences", |workspace| {
         let packages = shipped(&workspace.metadata);
-        let refused: Vec<String> = packages.iter().filter_map(|package| refusal(package)).collect();
+        let pages = page_packages(workspace)?;
+        let of_pages = pages.iter().filter_map(|(name, licence)| refusal(name, licence.as_deref()));
+        let refused = packages.iter().filter_map(|it| refusal(&it.name, it.license.as_deref()));
+        let refused: Vec<String> = refused.chain(of_pages).collect();
         if !refused.is_empty() {
             return Err(format!("{}; accepted are {}", refused.join("; "), ACCEPTED.join(", ")));
         }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for package in &packages {
-            *counts.entry(package.license.as_deref().unwrap_or_default()).or_default() += 1;
+        let licences = packages.iter().map(|package| package.license.as_deref());
+        for licence in licences.chain(pages.iter().map(|(_, licence)| licence.as_deref())) {
+            *counts.entry(licence.unwrap_or_default()).or_default() += 1;
         }
         for (licence, count) in counts {
             println!("{count:4}  {licence}");
@@ -64,15 +70,25 @@ fn shipped(metadata: &Metadata) -> Vec<&Package> {
     metadata.packages.iter().filter(|package| found.contains(&package.id)).collect()
 }
 
+/// The packages that the playground's page is made of and with, and their licences.
+fn page_packages(workspace: &Workspace) -> Result<Vec<(String, Option<String>)>, String> {
+    let file = workspace.root().join("web/package-lock.json");
+    let failed = |error: String| format!("{}: {error}", file.display());
+    let text = std::fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
+    let lock: Value = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    let packages = lock["packages"].as_object().ok_or_else(|| failed("no packages".into()))?;
+    let others = packages.iter().filter(|(path, _)| !path.is_empty());
+    let licence = |package: &Value| package["license"].as_str().map(str::to_owned);
+    Ok(others.map(|(path, package)| (path.clone(), licence(package))).collect())
+}
+
 /// Why a package may not be used.
-fn refusal(package: &Package) -> Option<String> {
-    let Some(licence) = &package.license else {
-        return Some(format!("{} names no licence", package.name));
-    };
+fn refusal(name: &str, licence: Option<&str>) -> Option<String> {
+    let Some(licence) = licence else { return Some(format!("{name} names no licence")) };
     match acceptable(licence) {
         Ok(true) => None,
-        Ok(false) => Some(format!("{} is under {licence}", package.name)),
-        Err(error) => Some(format!("{}: {error}", package.name)),
+        Ok(false) => Some(format!("{name} is under {licence}")),
+        Err(error) => Some(format!("{name}: {error}")),
     }
 }
 

@@ -21,6 +21,7 @@ mod soak;
 mod steps;
 mod suite;
 mod wasm;
+mod web;
 mod wheel;
 mod workspace;
 
@@ -53,8 +54,11 @@ enum Command {
     NoStd,
     /// The crate `laxity` as crates.io would take it.
     Package,
-    /// The crate `laxity-api` compiles for a browser.
-    Wasm,
+    /// The playground into web/dist: the page is small and works in Chromium, and its proofs are
+    /// the command's.
+    ///
+    /// Needs Node.js with npm, and a standard library for browsers; is skipped without.
+    Web,
     /// The package for Python, and its tests, in an environment in target/python.
     Python,
     /// The wheel of the package for Python, into target/wheels: small, and right where nothing else
@@ -159,7 +163,7 @@ impl Command {
             Command::Licences => vec![licences::step()],
             Command::NoStd => vec![no_std::step()],
             Command::Package => vec![package::step()],
-            Command::Wasm => vec![wasm::step()],
+            Command::Web => web::steps().into(),
             Command::Guided => vec![guided::step()],
             Command::Deb => vec![deb::step()],
             Command::Python => vec![python::step()],
@@ -177,9 +181,9 @@ impl Command {
                 steps.push(licences::step());
                 steps.push(no_std::step());
                 steps.push(package::step());
-                steps.push(wasm::step());
                 steps.push(suite::step());
                 steps.push(examples());
+                steps.extend(web::steps());
                 steps.extend(release::steps());
                 steps.extend(search::steps(if all { 10.0 } else { 0.75 }));
                 steps.push(engine::step());

@@ -22,6 +22,15 @@ impl CheckResult {
             CheckResult::Frames(proof) => network::frames::text(proof, plan),
         }
     }
+
+    /// The same as a page of HTML, of one link with the curves that its test compares.
+    pub fn page(&self, plan: &Plan) -> String {
+        match self {
+            CheckResult::Link(proof) => admission::page(proof, plan, &curves(plan)),
+            CheckResult::Network(proof) => network::proof::page(proof, plan),
+            CheckResult::Frames(proof) => network::frames::page(proof, plan),
+        }
+    }
 }
 
 /// The figures of the curves that the test of a plan's discipline compares, if it has any; of one

@@ -121,6 +121,21 @@ impl Plan {
         Plan::parse_at(text, name, Place::Memory(files), others)
     }
 
+    /// Reads a plan from its text and the texts of the files that it names, by their names as it
+    /// writes them: where there are no folders. `name` and `others` are as for
+    /// [`Plan::parse_for`].
+    ///
+    /// # Errors
+    /// As [`Plan::parse_with`].
+    pub fn parse_beside(
+        text: &str,
+        name: &str,
+        files: &BTreeMap<String, String>,
+        others: &[Kind],
+    ) -> Result<Plan, PlanError> {
+        Plan::parse_at(text, name, Place::Named(files), others)
+    }
+
     fn parse_at(
         text: &str,
         name: &str,

@@ -20,7 +20,7 @@ use crate::words;
 use column::Column;
 use curves::CurveFigure;
 
-pub use table::text;
+pub use table::{page, text};
 
 /// What an admission test answers, for a report.
 #[derive(Clone, Debug, Default)]

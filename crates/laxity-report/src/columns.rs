@@ -299,7 +299,9 @@ impl<T> Results<T> {
     fn page_row(&self, at: usize, row: &T) -> Markup {
         html! {
             th scope="row" {
-                (swatch(self.place.map_or(at, |place| place(row)))) ((self.name)(row))
+                (swatch(self.place.map_or(at, |place| place(row))))
+                @if let Some(level) = self.level { ("\u{2003}".repeat(level(row))) }
+                ((self.name)(row))
             }
             (self.page_cells(row))
         }

@@ -137,12 +137,19 @@ pub(crate) fn admission_section(admission: &AdmissionView) -> Markup {
         section {
             h2 { "Admission" }
             p { (words::answer(admission.admitted, &admission.statement)) }
-            @if !admission.details.is_empty() {
-                div.wide { table { tbody {
-                    @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }
-                } } }
-            }
+            (named(&admission.details))
             (listed(&admission.remarks))
+        }
+    }
+}
+
+/// Values with their names, if there are any.
+pub(crate) fn named(values: &[(String, String)]) -> Markup {
+    html! {
+        @if !values.is_empty() {
+            div.wide { table { tbody {
+                @for (name, value) in values { tr { th scope="row" { (name) } td { (value) } } }
+            } } }
         }
     }
 }

@@ -86,8 +86,18 @@ fn read(raw: &raw::Scheduler, span: &Span) -> Result<SchedulerSpec, Fault> {
         clock_error,
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),
         late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
-        assignment: raw.assignment.as_ref().map_or(Assignment::Quick, |at| at.value.0),
+        assignment: raw.assignment.as_ref().map_or(Ok(Assignment::Quick), assignment)?,
     }))
+}
+
+fn assignment(raw: &At<raw::Word<Assignment>>) -> Result<Assignment, Fault> {
+    match raw.value.0 {
+        Assignment::Exact if cfg!(target_arch = "wasm32") => {
+            Err(Fault::at(&raw.span, "a page has no solver for an exact assignment")
+                .help("write `quick`, or use `laxity check --exact`"))
+        }
+        assignment => Ok(assignment),
+    }
 }
 
 fn time(raw: &raw::Scheduler, span: &Span) -> Result<CommonTime, Fault> {

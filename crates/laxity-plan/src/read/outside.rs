@@ -22,6 +22,8 @@ pub(super) enum Place<'a> {
     Folder(&'a Path),
     /// In memory: their texts, by the keys that name them.
     Memory(&'a BTreeMap<String, String>),
+    /// In memory: their texts, by their names as the plan writes them.
+    Named(&'a BTreeMap<String, String>),
 }
 
 impl<'a> Place<'a> {
@@ -29,7 +31,7 @@ impl<'a> Place<'a> {
     pub(super) fn folder(self) -> &'a Path {
         match self {
             Place::Folder(folder) => folder,
-            Place::Memory(_) => Path::new(""),
+            Place::Memory(_) | Place::Named(_) => Path::new(""),
         }
     }
 
@@ -39,6 +41,10 @@ impl<'a> Place<'a> {
             Place::Folder(_) => text(file),
             Place::Memory(files) => {
                 files.get(&key.to_string()).cloned().ok_or(io::ErrorKind::NotFound.into())
+            }
+            Place::Named(files) => {
+                let text = file.to_str().and_then(|name| files.get(name));
+                text.cloned().ok_or(io::ErrorKind::NotFound.into())
             }
         }
     }

@@ -10,7 +10,7 @@ use laxity::sched::tdp::{Contract, TdpSettings, capacity};
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::FramedNetwork;
-use crate::model::{Assignment, Class, Hop, NodeId, Plan, SchedulerSpec, TdpSpec};
+use crate::model::{Class, Hop, NodeId, Plan, SchedulerSpec, TdpSpec};
 
 /// The most frames ahead that an edge gives out: it has a queue for each.
 pub const MOST_AHEAD: u32 = 1 << 17;
@@ -41,6 +41,7 @@ pub struct Stretch {
 }
 
 /// The steps that the solver takes at most: seconds.
+#[cfg(not(target_arch = "wasm32"))]
 const EFFORT: u64 = 100_000;
 
 /// Reservations of a network for time-driven priority.
@@ -98,9 +99,16 @@ impl Stretch {
     }
 }
 
+/// Finds frames for flows, where there is no solver.
+#[cfg(target_arch = "wasm32")]
+fn find(ledger: &mut Ledger, _: &TdpSpec, flows: &[Flow]) -> (Vec<Answer>, Option<usize>) {
+    (ledger.reserve_all(flows), None)
+}
+
 /// Finds frames for flows. Returns how many can be given some at most, where that was asked.
+#[cfg(not(target_arch = "wasm32"))]
 fn find(ledger: &mut Ledger, spec: &TdpSpec, flows: &[Flow]) -> (Vec<Answer>, Option<usize>) {
-    if spec.assignment == Assignment::Quick {
+    if spec.assignment == crate::model::Assignment::Quick {
         return (ledger.reserve_all(flows), None);
     }
     let found = laxity_exact::assign(ledger, flows, EFFORT);

@@ -5,8 +5,10 @@ mod tests;
 
 use laxity_answers::network::{FramesProof, ReservedClass, ReservedOutput};
 use laxity_plan::Plan;
+use maud::html;
 
 use crate::columns::{Column, Heads, Results};
+use crate::html::{self, facts, listed, said};
 use crate::quantity::{count, percent, time};
 use crate::visible::line;
 use crate::words;
@@ -31,6 +33,29 @@ pub fn text(proof: &FramesProof, plan: &Plan) -> String {
         text += &format!("Note: {remark}.\n");
     }
     text
+}
+
+/// The whole proof as an HTML file.
+pub fn page(proof: &FramesProof, plan: &Plan) -> String {
+    let known = [
+        ("Scheduler", "tdp".to_string()),
+        ("Frame", time(proof.frame_ns as f64)),
+        ("Frames of a period", proof.period_frames.to_string()),
+    ];
+    let admitted = words::answer(proof.admitted(), &words::statement(&proof.reasons));
+    let content = html! {
+        (facts(&known))
+        (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
+        section {
+            h2 { "Classes" }
+            (classes(proof).page("Class"))
+            h2 { "Outputs" }
+            (outputs(proof).page("Output"))
+            p.note { (EXPLAINED) }
+        }
+        (listed(&remarks(proof)))
+    };
+    html::page(plan.title.as_deref().unwrap_or("Network"), &content)
 }
 
 /// What is said beside the tables: how good clocks must be, why bounds are missing, and where best
@@ -68,11 +93,17 @@ fn crowded(proof: &FramesProof) -> Option<String> {
 
 /// The proof as tables: classes, then outputs with a picture of their frames.
 fn tables(proof: &FramesProof) -> String {
-    let classes = Results::new(class_columns(), &proof.classes, |class| &class.class);
+    format!("{}\n\n{}", classes(proof).text("class"), outputs(proof).text("output"))
+}
+
+fn classes(proof: &FramesProof) -> Results<&ReservedClass> {
+    Results::new(class_columns(), &proof.classes, |class| &class.class).headed(Heads::All)
+}
+
+fn outputs(proof: &FramesProof) -> Results<(String, &ReservedOutput)> {
     let ends = |output: &ReservedOutput| format!("{} → {}", output.from, output.to);
     let outputs = proof.outputs.iter().map(|output| (ends(output), output));
-    let outputs = Results::new(output_columns(), outputs, |(ends, _)| ends);
-    format!("{}\n\n{}", classes.headed(Heads::All).text("class"), outputs.text("output"))
+    Results::new(output_columns(), outputs, |(ends, _)| ends)
 }
 
 fn class_columns<'a>() -> [Column<&'a ReservedClass>; 9] {

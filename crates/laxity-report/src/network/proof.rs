@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use laxity_answers::network::{NetworkProof, OutputProof, PassingProof, PathProof};
-use laxity_plan::Plan;
-
 use super::cells::NAME_LIMIT;
 use crate::autorate;
 use crate::columns::{Column, Heads, Results};
+use crate::html::{self, listed, said};
 use crate::quantity::{NOTHING, count, megabits, percent, shortened};
 use crate::visible::line;
 use crate::words;
+use laxity_answers::network::{NetworkProof, OutputProof, PassingProof, PathProof};
+use laxity_plan::Plan;
+use maud::html;
 
 const EXPLAINED: &str = "A class's `deadline` is compared with its bound at every output, `end-to-end` with \
     the bound of the whole path: the least that any method finds, which `by` names. All of them hold \
@@ -33,6 +34,25 @@ pub fn text(proof: &NetworkProof, plan: &Plan) -> String {
         text += &format!("Note: {remark}.\n");
     }
     text
+}
+
+/// The whole proof as an HTML file.
+pub fn page(proof: &NetworkProof, plan: &Plan) -> String {
+    let [admitted, beside] =
+        [words::answer(proof.admitted(), &words::statement(&proof.reasons)), EXPLAINED.into()];
+    let notes: Vec<_> = autorate::proved_at(plan).chain(remarks(proof)).collect();
+    let content = html! {
+        (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
+        section {
+            h2 { "Paths" }
+            (paths(proof).page("Class"))
+            h2 { "Outputs" }
+            (outputs(proof).page("Hop"))
+            p.note { (beside) }
+        }
+        (listed(&notes))
+    };
+    html::page(plan.title.as_deref().unwrap_or("Network"), &content)
 }
 
 /// What is said beside the tables: why bounds are missing, where packets are held, and circles.
@@ -69,18 +89,22 @@ pub fn remarks(proof: &NetworkProof) -> Vec<String> {
 
 /// The proof as tables: paths, then outputs.
 fn tables(proof: &NetworkProof) -> String {
+    let (paths, outputs) = (paths(proof).text("class"), outputs(proof).text("hop"));
+    format!("{paths}\n\n{outputs}")
+}
+
+fn paths(proof: &NetworkProof) -> Results<&PathProof> {
     let paths = Results::new(path_columns(), &proof.paths, |path| &path.class);
+    paths.headed(Heads::Bracketed)
+}
+
+fn outputs(proof: &NetworkProof) -> Results<Passing<'_>> {
     let rows = proof.outputs.iter().flat_map(|output| {
         let ends = format!("{} → {}", output.from, output.to);
         let names = std::iter::once(ends).chain(std::iter::repeat(String::new()));
         names.zip(&output.classes).map(move |(name, class)| Passing { name, output, class })
     });
-    let outputs = Results::new(output_columns(), rows, |row| &row.name);
-    let [paths, outputs] = [
-        paths.headed(Heads::Bracketed).text("class"),
-        outputs.headed(Heads::Bracketed).text("hop"),
-    ];
-    format!("{paths}\n\n{outputs}")
+    Results::new(output_columns(), rows, |row| &row.name).headed(Heads::Bracketed)
 }
 
 /// The longest path that is shown whole, in characters.
