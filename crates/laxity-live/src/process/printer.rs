@@ -1,4 +1,4 @@
-//! What a process prints: whoever reads that may be slow.
+//! What a process prints. A slow reader does not hold it up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -186,8 +186,8 @@ pub struct Proof {
     /// Whether all classes wait in one queue, in the order of their arrival. Along paths they are
     /// then bounded as one, and the discipline is not asked.
     pub is_one_queue: bool,
-    /// Whether the joint services of queues and aggregates hold for every byte of a packet, not only
-    /// for its last: the first byte has left as soon as the curve has reached it.
+    /// Whether the joint services of queues and aggregates hold for every byte of a packet, not
+    /// only for its last: the first byte has left as soon as the curve has reached it.
     pub counts_bytes: bool,
     /// Whether packets of a class that is promised a delay leave in the order of their arrival.
     /// Where they do not, only the output's own bound says how long they take there, and a
