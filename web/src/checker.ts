@@ -27,7 +27,7 @@ export class Checker {
   constructor(
     private readonly laxity: Laxity,
     private readonly asked: () => Asked,
-    private readonly heard: (answer: Answer, ms: number) => void,
+    private readonly heard: (answer: Answer) => void,
   ) {}
 
   /** Checks after a pause, or at once. */
@@ -45,7 +45,7 @@ export class Checker {
 
   private async ask(): Promise<void> {
     const { plan, files } = this.asked();
-    if (plan.length > LONGEST) return this.heard({ fault: { message: TOO_LONG } }, 0);
+    if (plan.length > LONGEST) return this.heard({ fault: { message: TOO_LONG } });
     const begun = performance.now();
     this.begun = begun;
     this.isOutdated = false;
@@ -58,7 +58,7 @@ export class Checker {
     clearTimeout(this.timer);
     this.begun = undefined;
     if (this.isOutdated || !answer) return this.check(true);
-    this.heard(answer, performance.now() - begun);
+    this.heard(answer);
   }
 }
 

@@ -18,6 +18,7 @@ export class Cancelled extends Error {}
 interface Pending {
   settle: (answered: Answered) => void;
   fail: (error: Error) => void;
+  limit?: number;
   progress?: (share: number) => void;
   timer?: number;
 }
@@ -33,7 +34,10 @@ export class Laxity {
 
   /** Starts a worker before there is a question. */
   async start(): Promise<Worker> {
-    this.loading ??= this.load();
+    this.loading ??= this.load().catch((error) => {
+      this.loading = undefined;
+      throw error;
+    });
     const module = await this.loading;
     if (this.worker) return this.worker;
     const address = URL.createObjectURL(new Blob([workerText], { type: "text/javascript" }));
@@ -51,13 +55,15 @@ export class Laxity {
     this.cancel();
     const answered = new Promise<Answered>((settle, fail) => {
       const { limit, progress } = patience;
-      const timer = limit === undefined ? undefined : setTimeout(() => this.end(tooLong(limit)), limit);
-      this.pending = { settle, fail, progress, timer };
+      this.pending = { settle, fail, limit, progress };
     });
     const asked = this.pending;
     this.start().then(
       (worker) => {
-        if (this.pending !== asked) return;
+        if (!asked || this.pending !== asked) return;
+        const { limit } = asked;
+        // The time that a module takes to load is not the question's.
+        if (limit !== undefined) asked.timer = setTimeout(() => this.end(tooLong(limit)), limit);
         const message: ToWorker = { kind: "ask", question: written(question, files) };
         worker.postMessage(message, [message.question.buffer]);
       },

@@ -26,6 +26,7 @@ class Page {
   private readonly checker: Checker;
   private readonly editor: Editor;
   private hasProof = false;
+  private version = 0;
   private told!: () => void;
   /** Resolves when the simulator has told what there is. */
   private readonly ready = new Promise<void>((told) => (this.told = told));
@@ -38,7 +39,8 @@ class Page {
     this.simulation = new Simulation(simulator, {
       plan: () => this.editor.text,
       files: this.files,
-      heard: (view, answer) => this.heard(view, answer),
+      heard: (view, answer, isFresh) => this.heard(view, answer, isFresh),
+      version: () => this.version,
       changed: () => this.changed(),
       ready: () => this.ready,
     });
@@ -69,17 +71,35 @@ class Page {
     element("share").addEventListener("click", () => void this.share());
     element("save").addEventListener("click", () => download("plan.toml", this.editor.text, "application/toml"));
     const input = element<HTMLInputElement>("file");
-    input.addEventListener("change", () => void this.take([...(input.files ?? [])]));
+    input.addEventListener("change", () => {
+      void this.take([...(input.files ?? [])]);
+      input.value = "";
+    });
     addEventListener("dragover", (event) => {
       event.preventDefault();
       document.body.classList.add("dropping");
     });
     addEventListener("dragleave", () => document.body.classList.remove("dropping"));
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      document.body.classList.remove("dropping");
-      void this.take([...(event.dataTransfer?.files ?? [])]);
-    });
+    // Before the editor, which would write a file into the plan.
+    addEventListener("drop", (event) => this.drop(event), { capture: true });
+    addEventListener("hashchange", () => void this.reopen());
+  }
+
+  private drop(event: DragEvent): void {
+    document.body.classList.remove("dropping");
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    void this.take(files);
+  }
+
+  /** Opens what a link says that was put into the address of this page. */
+  private async reopen(): Promise<void> {
+    const opened = await state(location.hash.slice(1));
+    if (!opened) return;
+    if (opened.plan !== undefined) this.editor.text = opened.plan;
+    await this.open(opened);
   }
 
   /** The plan that is written may be one of the menu: then its files come with it. */
@@ -94,12 +114,16 @@ class Page {
   private async choose(path: string): Promise<void> {
     const listed = plans.named(path);
     if (!listed) return;
-    for (const file of await plans.filesOf(listed)) this.files.add(file);
+    const files = await plans.filesOf(listed);
+    // Another one may have been chosen or written meanwhile.
+    if (this.menu.value !== path) return;
+    for (const file of files) this.files.add(file);
     this.listFiles();
     this.editor.text = listed.text;
   }
 
   private changed(): void {
+    this.version += 1;
     this.results.outdate();
     if (this.tabs.view !== "check") this.results.render(this.tabs.view);
     this.menu.value = plans.plans.find(({ text }) => text === this.editor.text)?.path ?? "";
@@ -127,8 +151,9 @@ class Page {
     void this.explain().finally(this.told);
   }
 
-  private heard(view: State["view"], answer: Answer): void {
+  private heard(view: State["view"], answer: Answer, isFresh = true): void {
     this.results.set(view, answer);
+    if (!isFresh) this.results.outdate();
     if (this.tabs.view === view) this.results.render(view);
   }
 
@@ -169,19 +194,20 @@ class Page {
     this.simulation.listFiles();
   }
 
-  private async remember(): Promise<string> {
+  /** Has the address say what is shown; returns it, unless the plan is too long for one. */
+  private async remember(): Promise<string | undefined> {
     const plan = this.editor.text;
-    if (plan.length > LONGEST_LINK) return location.href;
-    const address = `#${await fragment({ plan, view: this.tabs.view, ...this.simulation.given })}`;
-    history.replaceState(null, "", address);
-    return location.href;
+    const isLong = plan.length > LONGEST_LINK;
+    const said = isLong ? "" : await fragment({ plan, view: this.tabs.view, ...this.simulation.given });
+    history.replaceState(null, "", `#${said}`);
+    return isLong ? undefined : location.href;
   }
 
   private async share(): Promise<void> {
     const link = await this.remember();
-    const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
+    const copied = link && (await navigator.clipboard?.writeText(link).then(() => true, () => false));
     const share = element("share");
-    share.textContent = copied ? "Copied" : "The address is the link";
+    share.textContent = !link ? "Too long for a link" : copied ? "Copied" : "The address is the link";
     setTimeout(() => (share.textContent = "Copy link"), 2500);
   }
 }

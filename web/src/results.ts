@@ -21,10 +21,6 @@ export class Results {
 
   constructor(private readonly asking: Asking) {}
 
-  has(view: View): boolean {
-    return this.answers.has(view);
-  }
-
   set(view: View, answer: Answer): void {
     this.answers.set(view, answer);
     this.stale.delete(view);

@@ -9,7 +9,10 @@ import type { Answer, Answered, PacketFormat, Question, Simulated } from "./prot
 export interface Host {
   plan: () => string;
   files: PlanFiles;
-  heard: (view: "run" | "compare", answer: Answer) => void;
+  /** An answer, and whether it is of what the page shows now. */
+  heard: (view: "run" | "compare", answer: Answer, isFresh: boolean) => void;
+  /** Another number after each change of what is asked. */
+  version: () => number;
   changed: () => void;
   /** The simulator has told what there is, and is free. */
   ready: () => Promise<void>;
@@ -25,6 +28,9 @@ export class Simulation {
   private readonly arrivals = element<HTMLSelectElement>("arrivals");
   private view: "run" | "compare" = "run";
   private chosen: string[] = COMPARED;
+  /** How many questions there were: an older one is of no interest. */
+  private count = 0;
+  private isSent = false;
 
   constructor(private readonly laxity: Laxity, private readonly host: Host) {
     this.form.addEventListener("submit", (event) => {
@@ -32,7 +38,7 @@ export class Simulation {
       void this.start();
     });
     this.form.addEventListener("change", () => this.host.changed());
-    element("cancel").addEventListener("click", () => this.laxity.cancel());
+    element("cancel").addEventListener("click", () => this.cancel());
     this.listFiles();
   }
 
@@ -76,22 +82,23 @@ export class Simulation {
 
   /** Simulates as the form says. */
   async start(): Promise<void> {
-    const view = this.view;
+    const [view, version] = [this.view, this.host.version()];
     const question: Question =
       view === "run"
         ? { verb: "run", ...this.simulated() }
         : { verb: "compare", schedulers: this.schedulers(), ...this.simulated() };
     const answered = await this.ask(question);
-    if (answered) this.host.heard(view, answered.answer);
+    if (answered) this.host.heard(view, answered.answer, version === this.host.version());
   }
 
   /** Simulates again, to a file of packets. */
   async packets(packets: PacketFormat): Promise<void> {
+    const version = this.host.version();
     const answered = await this.ask({ verb: "run", packets, ...this.simulated() });
     if (!answered) return;
     const { answer, bytes } = answered;
     if (answer === "packets") download(`packets.${packets}`, bytes as BlobPart, TYPES[packets]);
-    else this.host.heard("run", answer);
+    else this.host.heard("run", answer, version === this.host.version());
   }
 
   private simulated(): Simulated {
@@ -103,17 +110,32 @@ export class Simulation {
   private async ask(question: Question & Simulated): Promise<Answered | undefined> {
     const files = this.host.files.of(question.plan, question.arrivals);
     const bar = element<HTMLProgressElement>("progress");
+    const number = ++this.count;
     this.busy(true);
     bar.removeAttribute("value");
     try {
       await this.host.ready();
+      if (number !== this.count) return undefined;
+      this.isSent = true;
       return await this.laxity.ask(question, files, { progress: (share) => (bar.value = share) });
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
       return undefined;
     } finally {
-      this.busy(false);
+      if (number === this.count) this.rest();
     }
+  }
+
+  private cancel(): void {
+    this.count += 1;
+    // Before that the simulator is asked something else.
+    if (this.isSent) this.laxity.cancel();
+    this.rest();
+  }
+
+  private rest(): void {
+    this.isSent = false;
+    this.busy(false);
   }
 
   private busy(is: boolean): void {

@@ -23,6 +23,7 @@ for (const folder of [examples, drawn].filter(Boolean)) {
   for (const plan of await plansOf(folder)) checked(plan);
 }
 for (const plan of await plansOf(examples)) simulated(plan);
+for (const [what, count] of Object.entries(counts)) assert.ok(count > 0, `there were no ${what}`);
 ms.sort((one, other) => one - other);
 const at = (share) => ms[Math.min(ms.length - 1, Math.floor(share * ms.length))].toFixed(1);
 console.log(`The same: ${counts.proofs} proofs, ${counts.refusals} refusals, ${counts.runs} runs.`);

@@ -56,10 +56,13 @@ pub fn prepare(interfaces: [&str; 2]) -> Result<bool, Error> {
         is_gone && ports_of(bridge, &all).next().is_none()
     };
     for bridge in all.iter().filter(is_left) {
-        remove(bridge)?;
+        // Another process may have removed it.
+        let _tidied = remove(bridge);
     }
     let (bridge, is_new) = find_or_make(&all, find_ports(&all, interfaces)?)?;
-    settle(bridge)?;
+    if is_new {
+        settle(bridge)?;
+    }
     Ok(is_new)
 }
 
@@ -136,9 +139,14 @@ fn ports_of<'a>(bridge: &Interface, all: &'a [Interface]) -> impl Iterator<Item 
 /// The number of the bridge of two interfaces, and whether it is new.
 fn find_or_make(all: &[Interface], ports: [&Interface; 2]) -> Result<(u32, bool), Error> {
     let name = format!("{PREFIX}{}", ports[0].index);
-    match all.iter().find(|interface| interface.name == name) {
-        Some(bridge) => Ok((bridge.index, false)),
-        None => Ok((make(&name)?, true)),
+    let find = |all: &[Interface]| Some(all.iter().find(|it| it.name == name)?.index);
+    if let Some(bridge) = find(all) {
+        return Ok((bridge, false));
+    }
+    match make(&name) {
+        Ok(bridge) => Ok((bridge, true)),
+        // Another process may have made it.
+        Err(error) => Ok((find(&Interface::all()?).ok_or(error)?, false)),
     }
 }
 

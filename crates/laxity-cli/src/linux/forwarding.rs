@@ -54,7 +54,10 @@ pub(super) fn forward(
     let bypass = bypass(arguments)?;
     let printer = Printer::start(show).map_err(LiveError::from)?;
     let mut keeper = Terminal { kept: true, printer, report, bypass };
-    let ended = run(daemon(arguments, requests), &mut keeper)?;
+    let ended = run(daemon(arguments, requests), &mut keeper);
+    // Also after an error, before anything waits for who reads what is printed.
+    keeper.ending();
+    let ended = ended?;
     drop(server);
     let Terminal { kept, printer, report, bypass: _ } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;

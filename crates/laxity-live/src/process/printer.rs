@@ -23,8 +23,9 @@ pub enum Text {
     Remark(String),
 }
 
-/// Prints texts in order on a thread without privileges. A caller never waits for a reader. Where
-/// more than 8 MB wait, further texts are left out, and a remark says how many.
+/// Prints texts in order on a thread without privileges. A caller waits for a reader only at the
+/// end. Where a text waits, and 8 MB would wait with the next one, that is left out, and a remark
+/// says how many were.
 pub struct Printer<E> {
     /// `None` once nothing more comes.
     texts: Option<Sender<Text>>,
@@ -54,7 +55,8 @@ impl<E: Send + 'static> Printer<E> {
 
     /// Prints a text after all others, or leaves it out.
     pub fn print(&mut self, text: Text) {
-        if self.waiting.load(Ordering::Relaxed) + text.length() > ROOM {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        if waiting > 0 && waiting + text.length() > ROOM {
             self.left_out += 1;
             return;
         }
@@ -143,10 +145,11 @@ mod tests {
             reads.recv().map_err(|_| ())
         };
         let mut printer = Printer::start(print).expect("a thread");
-        printer.print(result(ROOM));
+        // The first is printed, however long it is.
+        printer.print(result(ROOM + 1));
         printer.print(result(1));
         printer.print(Text::Remark("also".into()));
-        assert_eq!(told.recv(), Ok(result(ROOM)));
+        assert_eq!(told.recv(), Ok(result(ROOM + 1)));
         read.send(()).expect("it waits");
         while printer.waiting.load(Ordering::Relaxed) > 0 {
             std::thread::yield_now();

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use laxity_linux::bypass;
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
-use laxity_live::bypass::SILENCE;
 
 use super::PLAN;
 use super::link::{Running, SetAtEnd, hosts, wait_for};
@@ -19,8 +18,8 @@ use crate::folder::Folder;
 const LIVE: [&str; 7] = ["live", "plan.toml", "--in", "a", "--out", "b", "--bypass"];
 /// How long a process forwards before the next misfortune.
 const WORKS: Duration = Duration::from_millis(200);
-/// `RestartSec` of the unit.
-const RESTART: Duration = Duration::from_millis(100);
+/// How long nothing is forwarded then, without a bypass: longer than is accepted.
+const AWAY: Duration = Duration::from_millis(600);
 
 /// The longest time without frames, beside what others hold the kernel's lock.
 const MOST: Duration = Duration::from_millis(200);
@@ -97,7 +96,7 @@ fn a_kill_leaves_no_gap() {
     outlasts("killed", |running, folder, between| {
         running.signal("-KILL");
         running.0.wait().unwrap();
-        thread::sleep(RESTART);
+        thread::sleep(AWAY);
         *running = start(folder, between);
     });
 }
@@ -107,7 +106,7 @@ fn a_kill_leaves_no_gap() {
 fn a_hang_leaves_no_gap() {
     outlasts("stopped", |running, _, _| {
         running.signal("-STOP");
-        thread::sleep(RESTART + SILENCE);
+        thread::sleep(AWAY);
         running.signal("-CONT");
     });
 }

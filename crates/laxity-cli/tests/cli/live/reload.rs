@@ -49,19 +49,20 @@ fn load(host: &Namespace, is_over: &AtomicBool) -> u64 {
     sent
 }
 
-/// The longest time in which a service said nothing to its watchdog, until it is over.
-fn longest_silence(systemd: &UnixDatagram, is_over: &AtomicBool) -> Duration {
+/// How often a service spoke to its watchdog, and the longest time in which it did not, until it
+/// is over.
+fn longest_silence(systemd: &UnixDatagram, is_over: &AtomicBool) -> (usize, Duration) {
     systemd.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-    let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
+    let (mut count, mut last, mut longest) = (0, Instant::now(), Duration::ZERO);
     while !is_over.load(Ordering::Relaxed) {
         let mut message = [0; 1000];
         let came = systemd.recv(&mut message);
         if came.is_ok_and(|length| message[..length].starts_with(b"WATCHDOG=1")) {
-            last = Instant::now();
+            (count, last) = (count + 1, Instant::now());
         }
         longest = longest.max(last.elapsed());
     }
-    longest
+    (count, longest)
 }
 
 /// Asks for the status until that many plans were followed after the first one. The longest time
@@ -106,6 +107,8 @@ fn a_large_plan_is_reloaded_under_load() {
         drop(ends);
         (sent.join().unwrap(), silence.join().unwrap(), slowest)
     });
+    let (count, silence) = silence;
+    assert!(count > 10, "{count} words to the watchdog");
     println!("{sent} packets: {silence:?} without a word to the watchdog, {slowest:?} for a page");
     assert!(silence < WATCHDOG && slowest < SCRAPE, "{silence:?}, {slowest:?}");
     let socket = folder.path("laxity/a-b.sock");

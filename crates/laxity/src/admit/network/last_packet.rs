@@ -17,9 +17,10 @@
 //! ```
 //!
 //! with the horizontal distance h (Mohammadpour, Stai, Le Boudec 2019, "Improved delay bound for a
-//! service curve element with known transmission rate"). In comparison with `h(A, S)`, the bytes of
-//! the packet count at C, not at what others leave of the slowest server; the shortest packet gains
-//! least.
+//! service curve element with known transmission rate"). Let l be the length of the shortest packet:
+//! of a longer one, byte l before its end counts as its first. The curve then has to hold for every
+//! byte. In comparison with `h(A, S)`, these bytes count at C, not at what others leave of the
+//! slowest server.
 //!
 //! Jiang (2026, "Beyond virtual delay", arXiv 2606.13631) counts `A - l` under the service curve of
 //! whole packets, which is S less the longest packet L. Where L bytes take `L / C`, his bound is
@@ -40,7 +41,7 @@ pub(super) struct LastPacket {
 impl Tandem {
     /// The last packet, if it is known when its first byte leaves the last server.
     pub(super) fn last_packet(&self) -> Option<LastPacket> {
-        let rate = self.servers.last()?.sends?;
+        let rate = self.servers.last()?.sends.filter(|rate| rate.0 > 0)?;
         let rest = Bytes(self.shortest.0.saturating_sub(1));
         Some(LastPacket { rest, takes: exact_bytes(rest) / bytes_per_nano(rate) })
     }
