@@ -1,6 +1,7 @@
 //! Paths whose bounds are worked out by hand.
 
 mod incremental;
+mod last_packet;
 mod many;
 mod queues;
 mod regulators;
