@@ -70,8 +70,9 @@ fn alone(links: &Links, start: u64, length: u64) -> Vec<u64> {
 
 fn links() -> impl Strategy<Value = Links> {
     let flow = (0..5usize, 1..=5usize, 1..6u64, 5..60u64, prop_oneof![Just(500u64), Just(1000)]);
-    (many(0..NANOS_PER_BYTE.len(), 1..=5), many(flow, 1..6), 1..4u64, 5..40u64).prop_map(
-        |(rates, cross, burst, share)| {
+    let shortest = prop_oneof![Just(64u64), Just(500), Just(1000)];
+    (many(0..NANOS_PER_BYTE.len(), 1..=5), many(flow, 1..6), 1..4u64, 5..40u64, shortest).prop_map(
+        |(rates, cross, burst, share, shortest)| {
             let rates: Vec<_> =
                 rates.into_iter().map(|of| Rate(8_000_000_000 / NANOS_PER_BYTE[of])).collect();
             let slowest = rates.iter().map(|rate| rate.0).min().unwrap();
@@ -85,7 +86,7 @@ fn links() -> impl Strategy<Value = Links> {
                 let end = (start + length).min(rates.len());
                 flows.push((start..end, line(burst, share), Bytes(packet)));
             }
-            Links { rates, flows, shortest: Bytes(1000) }
+            Links { rates, flows, shortest: Bytes(shortest) }
         },
     )
 }
@@ -94,19 +95,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     /// Bursts that meet the flow of interest at every server, a little early or late, and go on as
-    /// fast as they may: nothing is later than any method says.
+    /// fast as they may: nothing is later than any method says. Its own packets have any lengths,
+    /// the last one the least.
     #[test]
     fn nothing_is_later_than_any_bound(
         links in links(),
         early in many(many(0..3_000_000u64, 6), 12),
-        packets in 1..12usize,
+        mut lengths in many(1..=1000u64, 1..12usize),
     ) {
         let Some(tandem) = links.tandem() else { return Ok(()) };
         let bounds = tandem.bounds(&Simplex);
+        lengths.iter_mut().for_each(|length| *length = (*length).max(links.shortest.0));
+        *lengths.last_mut().unwrap() = links.shortest.0;
         for early in early {
             const START: u64 = 100_000_000;
             let at = alone(&links, START, 1000);
-            let mut entering = greedy(0, links.flows[0].1, START, &vec![1000; packets]);
+            let mut entering = greedy(0, links.flows[0].1, START, &lengths);
             for (flow, (path, line, packet)) in links.flows.iter().enumerate().skip(1) {
                 // At the start of a run of bursts all of them come at the worst moment.
                 let start = at[path.start] - early[flow % early.len()] / 1000 * 1000 * (early[0] % 2);
