@@ -42,8 +42,17 @@ fn make(bucket: Option<&str>) {
 }
 
 fn begin(folder: &Path) -> Session {
-    let records = Records::within(folder.to_path_buf(), "v0").unwrap();
-    Session::with_records(records, "v0", false).unwrap()
+    let records = || Records::within(folder.to_path_buf(), "v0").unwrap();
+    let since = Instant::now();
+    loop {
+        match Session::with_records(records(), "v0", false) {
+            // A program that another test starts has the lock of this one until it has begun.
+            Err(ApplyError::Busy(_)) if since.elapsed() < Duration::from_secs(10) => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            session => return session.unwrap(),
+        }
+    }
 }
 
 /// What the interface had with a bucket of this rate in the place of its own.
