@@ -60,9 +60,7 @@ pub fn prepare(interfaces: [&str; 2]) -> Result<bool, Error> {
         let _tidied = remove(bridge);
     }
     let (bridge, is_new) = find_or_make(&all, find_ports(&all, interfaces)?)?;
-    if is_new {
-        settle(bridge)?;
-    }
+    settle(bridge)?;
     Ok(is_new)
 }
 
