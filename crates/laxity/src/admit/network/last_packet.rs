@@ -19,8 +19,8 @@
 //! with the horizontal distance h (Mohammadpour, Stai, Le Boudec 2019, "Improved delay bound for a
 //! service curve element with known transmission rate"). Let l be the length of the shortest
 //! packet: of a longer one, byte l before its end counts as its first. The curve then has to hold
-//! for every byte. In comparison with `h(A, S)`, these bytes count at C, not at what others leave of the
-//! slowest server.
+//! for every byte. In comparison with `h(A, S)`, these bytes count at C, not at what others leave
+//! of the slowest server.
 //!
 //! Jiang (2026, "Beyond virtual delay", arXiv 2606.13631) counts `A - l` under the service curve of
 //! whole packets, which is S less the longest packet L. Where L bytes take `L / C`, his bound is
