@@ -6,14 +6,13 @@ import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promi
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { plansOf } from "./examples.mjs";
 
 const WEB = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(WEB, "..");
 const DIST = join(WEB, "dist");
 /** A file of an example that is larger is loaded when it is needed. */
 const BUNDLED = 64 << 10;
-/** What lies beside examples and papers and is no plan. */
-const NO_PLAN = /(-study|claims|spread)\.toml$/;
 
 const [prover, whole] = process.argv.slice(2);
 if (!whole) throw new Error("give the modules of WebAssembly: node build.mjs PROVER WHOLE");
@@ -67,14 +66,8 @@ async function plans() {
   const folders = [["Examples", "examples"], ...papers.map((paper) => ["Papers", `papers/${paper}`])];
   const listed = [];
   for (const [group, folder] of folders) {
-    const names = (await readdir(join(ROOT, folder), { withFileTypes: true })).filter((entry) => entry.isFile());
-    names.sort((one, other) => one.name.localeCompare(other.name));
-    const others = names.map(({ name }) => name).filter((name) => !/\.(toml|md)$/.test(name));
-    for (const { name } of names) {
-      if (!name.endsWith(".toml") || NO_PLAN.test(name)) continue;
-      const text = await readFile(join(ROOT, folder, name), "utf8");
+    for (const { name, text, files } of await plansOf(join(ROOT, folder))) {
       const title = /^title = "(.*)"$/m.exec(text)?.[1] ?? name;
-      const files = others.filter((other) => text.includes(`"${other}"`));
       listed.push({ group, path: `${folder}/${name}`, title, text, files: await held(folder, files) });
     }
   }

@@ -1,5 +1,7 @@
 // Laxity as a module of WebAssembly.
 
+import { unpacked } from "./gzip.ts";
+
 interface Exports {
   memory: WebAssembly.Memory;
   question(length: number): number;
@@ -60,10 +62,3 @@ export class LaxityModule {
 const OUT_OF_MEMORY =
   "This takes more than the 1 GiB of memory that a page gives to Laxity. Simulate a shorter " +
   "duration or a smaller plan, or use the command.";
-
-async function unpacked(bytes: ArrayBuffer): Promise<ArrayBuffer> {
-  const [first, second] = new Uint8Array(bytes, 0, 2);
-  if (first !== 0x1f || second !== 0x8b) return bytes;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}

@@ -2,6 +2,7 @@
 
 import { asset } from "./asset.ts";
 import { option } from "./dom.ts";
+import { unpacked } from "./gzip.ts";
 import type { PlanFile } from "./protocol.ts";
 // @ts-expect-error build.mjs writes it of the folders `examples` and `papers`.
 import listed from "plans";
@@ -43,14 +44,8 @@ export function named(path: string): Listed | undefined {
 /** The files of a plan. */
 export async function filesOf(plan: Listed): Promise<PlanFile[]> {
   const loaded = plan.files.map(async ({ name, text }) => {
-    const bytes = text === undefined ? await unpacked(`${name}.gz`) : new TextEncoder().encode(text);
-    return { name, bytes };
+    if (text !== undefined) return { name, bytes: new TextEncoder().encode(text) };
+    return { name, bytes: new Uint8Array(await unpacked(await asset(`${name}.gz`))) };
   });
   return Promise.all(loaded);
-}
-
-async function unpacked(name: string): Promise<Uint8Array> {
-  const packed = new Blob([await asset(name)]).stream();
-  const stream = packed.pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

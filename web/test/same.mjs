@@ -1,5 +1,5 @@
 // What a page answers is what the command answers, byte for byte:
-// node same.mjs PROVER WHOLE COMMAND EXAMPLES [PLANS]
+// node same.mjs PROVER WHOLE COMMAND EXAMPLES PLANS
 //
 // Every plan of both folders is checked by the command and by the module that proves. Where the
 // command refuses a plan, the module has to give the same message, place and cure. The examples are
@@ -7,22 +7,22 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { plansOf } from "../examples.mjs";
 import { read, written } from "../dist-test/message.mjs";
 import { LaxityModule } from "../dist-test/module.mjs";
 
 const [proverFile, wholeFile, command, examples, drawn] = process.argv.slice(2);
-const NO_PLAN = /(-study|claims|spread)\.toml$/;
 /** How long the examples are simulated: their longest warm-up is shorter. */
 const DURATION = "2s";
 
 const [prover, whole] = [await module(proverFile), await module(wholeFile)];
 const [ms, counts] = [[], { proofs: 0, refusals: 0, runs: 0 }];
-for (const folder of [examples, drawn].filter(Boolean)) {
-  for (const plan of await plansOf(folder)) checked(plan);
+for (const folder of [examples, drawn]) {
+  for (const plan of await opened(folder)) checked(plan);
 }
-for (const plan of await plansOf(examples)) simulated(plan);
+for (const plan of await opened(examples)) simulated(plan);
 for (const [what, count] of Object.entries(counts)) assert.ok(count > 0, `there were no ${what}`);
 ms.sort((one, other) => one - other);
 const at = (share) => ms[Math.min(ms.length - 1, Math.floor(share * ms.length))].toFixed(1);
@@ -34,19 +34,14 @@ async function module(file) {
   return LaxityModule.start(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), () => {});
 }
 
-/** The plans of a folder, each with the files that it names. */
-async function plansOf(folder) {
-  const entries = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
-  const names = entries.map(({ name }) => name).sort();
-  const plans = names.filter((name) => name.endsWith(".toml") && !NO_PLAN.test(name));
+/** The plans of a folder, each with its path and the files that it reads. */
+async function opened(folder) {
+  const plans = await plansOf(folder);
   assert.ok(plans.length > 0, `${folder} has no plan`);
-  const others = names.filter((name) => !/\.(toml|md)$/.test(name));
   return Promise.all(
-    plans.map(async (name) => {
-      const [path, text] = [join(folder, name), await readFile(join(folder, name), "utf8")];
-      const named = others.filter((other) => text.includes(`"${other}"`));
-      const files = named.map(async (other) => ({ name: other, bytes: await readFile(join(folder, other)) }));
-      return { path, text, files: await Promise.all(files) };
+    plans.map(async ({ name, text, files }) => {
+      const read = files.map(async (file) => ({ name: file, bytes: await readFile(join(folder, file)) }));
+      return { path: join(folder, name), text, files: await Promise.all(read) };
     }),
   );
 }

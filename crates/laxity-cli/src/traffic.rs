@@ -19,7 +19,7 @@ pub(crate) fn plan<'a>(
     sort: bool,
     schedulers: impl IntoIterator<Item = &'a String>,
 ) -> Result<Plan, Failure> {
-    sorted(input::plan_for(path, arrivals, &kinds(schedulers))?, arrivals, sort)
+    sorted(input::plan_for(path, arrivals, &Kind::known(schedulers))?, arrivals, sort)
 }
 
 /// The plan with its recordings sorted if that is asked for.
@@ -41,11 +41,6 @@ pub(crate) fn sorted(mut plan: Plan, arrivals: Option<&Path>, sort: bool) -> Res
             "--sort puts a recording in order, and none is read: leave it out, or give --arrivals FILE",
         ))
     }
-}
-
-/// The disciplines of these names. One that there is not is refused where the plan is put under it.
-pub(crate) fn kinds<'a>(schedulers: impl IntoIterator<Item = &'a String>) -> Vec<Kind> {
-    schedulers.into_iter().filter_map(|name| Kind::named(name).ok()).collect()
 }
 
 /// The plan under the scheduler that was asked for, or its own.

@@ -129,10 +129,7 @@ fn follow(interfaces: [&str; 2], said: &Receiver<()>) {
     let mut is_refused = false;
     let mut is_done = |state| {
         let done = match state {
-            // What cannot be prepared, as without an interface, is made in a moment of need.
-            State::Forwards => bypass::lower(interfaces).map(|()| {
-                let _later = bypass::prepare(interfaces);
-            }),
+            State::Forwards => bypass::lower(interfaces),
             State::IsSilent | State::Ended => bypass::raise(interfaces),
         };
         if let (Err(why), false) = (&done, is_refused) {

@@ -98,6 +98,12 @@ pub(crate) fn verdict_box(verdict: &Verdict) -> Markup {
     said(verdict.kept, is_spotless && verdict.promised, words::headline(verdict).as_deref(), &lines)
 }
 
+/// Whether a plan is admitted, and why.
+pub(crate) fn admitted(admitted: Option<bool>, reasons: &str) -> Markup {
+    let answer = words::answer(admitted, reasons);
+    said(admitted != Some(false), admitted == Some(true), Some(&answer), &[])
+}
+
 /// Whether all was kept, and whether that was something, in words.
 pub(crate) fn said(
     kept: bool,

@@ -209,7 +209,7 @@ impl Study {
         let named = of_axes.chain(of_list).filter(|(key, _)| is_scheduler(&key.to_string()));
         let named = named.map(|(_, value)| plain(value));
         let own = self.own.iter().map(|own| &*own.under);
-        named.chain(own).filter_map(|name| Kind::named(name).ok()).collect()
+        Kind::known(named.chain(own))
     }
 
     /// The plan's own value of a key, as it is written.

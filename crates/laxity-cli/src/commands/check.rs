@@ -12,6 +12,7 @@ use laxity_api::{
     CheckResult, Effort, Json, Plan, Traffic, WorstCases, check, check_for_linux, exactly, limits,
     on_all_cores, worst_case,
 };
+use laxity_plan::discipline::Kind;
 use laxity_report::network;
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
     if let Some(file) = &arguments.streams {
         return streams::run(arguments, file);
     }
-    let plan = input::plan_for(&arguments.plan, None, &traffic::kinds(&arguments.scheduler))?;
+    let plan = input::plan_for(&arguments.plan, None, &Kind::known(&arguments.scheduler))?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     if arguments.target == Some(Target::Linux) {
         let checked = check_for_linux(&plan, &arguments.kernel.linux())

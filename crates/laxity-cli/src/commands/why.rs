@@ -71,7 +71,7 @@ fn of_plan(arguments: &Why) -> Result<Promises, Failure> {
 
 /// The disciplines that the plan may be put under.
 fn kinds(arguments: &Why) -> Vec<Kind> {
-    if arguments.propose { Kind::ALL.to_vec() } else { traffic::kinds(&arguments.scheduler) }
+    if arguments.propose { Kind::ALL.to_vec() } else { Kind::known(&arguments.scheduler) }
 }
 
 /// The packets that are asked for.

@@ -55,7 +55,7 @@ pub(super) fn forward(
     let printer = Printer::start(show).map_err(LiveError::from)?;
     let mut keeper = Terminal { kept: true, printer, report, bypass };
     let ended = run(daemon(arguments, requests), &mut keeper);
-    // Also after an error, before anything waits for who reads what is printed.
+    // The interfaces are bridged, also after an error, before a slow reader is waited for.
     keeper.ending();
     let ended = ended?;
     drop(server);

@@ -54,6 +54,12 @@ impl Kind {
         let kind = Kind::ALL.iter().copied().find(is_named);
         kind.ok_or_else(|| UnknownScheduler::Word { given: shown(name) })
     }
+
+    /// The kinds of these names, without those that are none: these are refused where a plan is
+    /// [put under](crate::Plan::under) them.
+    pub fn known(names: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Kind> {
+        names.into_iter().filter_map(|name| Kind::named(name.as_ref()).ok()).collect()
+    }
 }
 
 impl SchedulerSpec {

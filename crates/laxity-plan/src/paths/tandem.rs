@@ -74,12 +74,12 @@ impl<'a> EndToEnd<'a> {
             }),
         };
         let order = if self.view == View::Blind { Order::Arbitrary } else { Order::Fifo };
-        Ok(Server { service, order, packet, delay, sends: self.sends(number) })
+        Ok(Server { service, order, packet, delay, link_rate: self.link_rate(number) })
     }
 
     /// The rate of the link of an output, if what is known of its service holds for every byte of
     /// a packet.
-    fn sends(&self, number: OutputId) -> Option<Rate> {
+    fn link_rate(&self, number: OutputId) -> Option<Rate> {
         let hop = self.paths.outputs[number.index()].hop;
         let (link, here) = (self.analysis.on.network.link(hop), self.analysis.on.plan.link_at(hop));
         let is_steady = here.is_punctual() && here.stall == Nanos::ZERO && link.peak() == here.rate;

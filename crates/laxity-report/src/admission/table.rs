@@ -10,7 +10,7 @@ use super::curves::CurveFigure;
 use super::{columns, dwcs, edf, hfsc, suggestions};
 use crate::columns::{Heads, Results};
 use crate::html::named_figure::section;
-use crate::html::{self, facts, listed, named, said};
+use crate::html::{self, admitted, facts, listed, named};
 use crate::visible::line;
 use crate::{autorate, quantity, threads, words};
 
@@ -38,11 +38,10 @@ pub fn text(proof: &LinkProof, plan: &Plan) -> String {
 pub fn page(proof: &LinkProof, plan: &Plan, curves: &[CurveFigure]) -> String {
     let link = quantity::rate(plan.link.rate.0 as f64);
     let known = [("Scheduler", proof.scheduler.to_string()), ("Link", link)];
-    let answer = words::answer(proof.admitted(), &words::statement(&proof.reasons));
     let figures: Vec<_> = curves.iter().map(CurveFigure::drawn).collect();
     let content = html! {
         (facts(&known))
-        (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&answer), &[]))
+        (admitted(proof.admitted(), &words::statement(&proof.reasons)))
         section {
             h2 { "Classes" }
             (table(proof, plan).page("Class"))

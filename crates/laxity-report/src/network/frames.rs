@@ -8,7 +8,7 @@ use laxity_plan::Plan;
 use maud::html;
 
 use crate::columns::{Column, Heads, Results};
-use crate::html::{self, facts, listed, said};
+use crate::html::{self, admitted, facts, listed};
 use crate::quantity::{count, percent, time};
 use crate::visible::line;
 use crate::words;
@@ -42,10 +42,9 @@ pub fn page(proof: &FramesProof, plan: &Plan) -> String {
         ("Frame", time(proof.frame_ns as f64)),
         ("Frames of a period", proof.period_frames.to_string()),
     ];
-    let admitted = words::answer(proof.admitted(), &words::statement(&proof.reasons));
     let content = html! {
         (facts(&known))
-        (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
+        (admitted(proof.admitted(), &words::statement(&proof.reasons)))
         section {
             h2 { "Classes" }
             (classes(proof).page("Class"))

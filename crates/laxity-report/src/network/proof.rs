@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::cells::NAME_LIMIT;
-use crate::autorate;
-use crate::columns::{Column, Heads, Results};
-use crate::html::{self, listed, said};
-use crate::quantity::{NOTHING, count, megabits, percent, shortened};
-use crate::visible::line;
-use crate::words;
 use laxity_answers::network::{NetworkProof, OutputProof, PassingProof, PathProof};
 use laxity_plan::Plan;
 use maud::html;
+
+use super::cells::NAME_LIMIT;
+use crate::autorate;
+use crate::columns::{Column, Heads, Results};
+use crate::html::{self, admitted, listed};
+use crate::quantity::{NOTHING, count, megabits, percent, shortened};
+use crate::visible::line;
+use crate::words;
 
 const EXPLAINED: &str = "A class's `deadline` is compared with its bound at every output, `end-to-end` with \
     the bound of the whole path: the least that any method finds, which `by` names. All of them hold \
@@ -38,17 +39,15 @@ pub fn text(proof: &NetworkProof, plan: &Plan) -> String {
 
 /// The whole proof as an HTML file.
 pub fn page(proof: &NetworkProof, plan: &Plan) -> String {
-    let [admitted, beside] =
-        [words::answer(proof.admitted(), &words::statement(&proof.reasons)), EXPLAINED.into()];
     let notes: Vec<_> = autorate::proved_at(plan).chain(remarks(proof)).collect();
     let content = html! {
-        (said(proof.admitted() != Some(false), proof.admitted() == Some(true), Some(&admitted), &[]))
+        (admitted(proof.admitted(), &words::statement(&proof.reasons)))
         section {
             h2 { "Paths" }
             (paths(proof).page("Class"))
             h2 { "Outputs" }
             (outputs(proof).page("Hop"))
-            p.note { (beside) }
+            p.note { (EXPLAINED) }
         }
         (listed(&notes))
     };

@@ -73,7 +73,7 @@ pub(super) fn compare(
     if schedulers.is_empty() {
         return Err(Fault::new("choose at least one scheduler to compare"));
     }
-    let kinds: Vec<_> = schedulers.iter().filter_map(|name| Kind::named(name).ok()).collect();
+    let kinds = Kind::known(schedulers);
     let plan = read(&asked.plan, files, &kinds)?;
     let plans = schedulers.iter().map(|name| plan.clone().under(name));
     let plans = plans.collect::<Result<Vec<_>, _>>();

@@ -62,8 +62,8 @@ pub struct Server {
     /// Upper bound on the delay of any packet, from its arrival to its last bit out.
     pub delay: Nanos,
     /// The rate of the link, if `service` holds for every byte of a packet, not only for its last:
-    /// as soon as the first byte has left, the others follow at this rate.
-    pub sends: Option<Rate>,
+    /// as soon as one byte has left, those behind it follow at this rate.
+    pub link_rate: Option<Rate>,
 }
 
 /// The order in which a server takes packets of different flows. Packets of one flow always stay in
@@ -165,7 +165,7 @@ impl Method {
 
 impl Tandem {
     /// The bounds of all methods that apply, in the order of [`Method::ALL`]. A single server has
-    /// only the first two: the others cannot improve on its delay.
+    /// only the first two: its delay is known.
     pub fn bounds(&self, solver: &dyn Solver) -> Vec<Bound> {
         self.bounds_down_to(Nanos::ZERO, solver)
     }

@@ -7,6 +7,7 @@ use clap::Parser;
 use laxity_api::Traffic;
 use laxity_api::why::{PlanSource, Question, WhyResult, why_observed};
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_report::manifest::{MANIFEST, Manifest, Name};
 use laxity_sim::trace::{RowComparison, RowDifference};
 
@@ -46,7 +47,7 @@ pub(super) fn run(arguments: &Why, stored: &StoredRun) -> Result<Promises, Failu
     let run = stored.command()?;
     let arrivals = run.traffic.arrivals.as_deref();
     let mut others = kinds(arguments);
-    others.extend(traffic::kinds(&run.scheduler));
+    others.extend(Kind::known(&run.scheduler));
     let (plan, text) = input::plan_with_text(&run.plan, arrivals, &others)?;
     let plan = traffic::sorted(plan, arrivals, run.traffic.sort)?;
     let plan = traffic::under(plan, run.scheduler.as_deref())?;

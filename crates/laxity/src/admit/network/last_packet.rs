@@ -35,15 +35,15 @@ pub(super) struct LastPacket {
     /// All its bytes but the first.
     pub rest: Bytes,
     /// How long the link sends these, in ns.
-    pub takes: Exact,
+    pub duration: Exact,
 }
 
 impl Tandem {
     /// The last packet, if it is known when its first byte leaves the last server.
     pub(super) fn last_packet(&self) -> Option<LastPacket> {
-        let rate = self.servers.last()?.sends.filter(|rate| rate.0 > 0)?;
+        let rate = self.servers.last()?.link_rate.filter(|rate| rate.0 > 0)?;
         let rest = Bytes(self.shortest.0.saturating_sub(1));
-        Some(LastPacket { rest, takes: exact_bytes(rest) / bytes_per_nano(rate) })
+        Some(LastPacket { rest, duration: exact_bytes(rest) / bytes_per_nano(rate) })
     }
 
     /// The delay in ns of the flow of interest in traffic under `arrival`, which all servers serve:
@@ -55,8 +55,8 @@ impl Tandem {
         distance: impl Fn(&Curve) -> Option<Exact>,
     ) -> Option<Exact> {
         let whole = distance(arrival)?;
-        let Some(LastPacket { rest, takes }) = self.last_packet() else { return Some(whole) };
+        let Some(LastPacket { rest, duration }) = self.last_packet() else { return Some(whole) };
         let before = arrival.sub(&Curve::constant(rest)).clamp_at_zero();
-        Some(whole.min(distance(&before)? + takes))
+        Some(whole.min(distance(&before)? + duration))
     }
 }

@@ -10,7 +10,8 @@
 //! of another flow at every server which that flow passes.
 //!
 //! **Pay multiplexing only once** (Schmitt, Zdarsky, Fidler 2008, Theorem 2) looks at periods
-//! instead. Let p leave the last server n at t_n, and let t_(j-1) be the beginning of the period at
+//! instead. Let p, or its first byte that [counts](super::last_packet),
+//! leave the last server n at t_n, and let t_(j-1) be the beginning of the period at
 //! server j that lasts at t_j. Over all servers, traffic that leaves j up to t_j and came before
 //! t_(j-1) cancels, which leaves
 //!

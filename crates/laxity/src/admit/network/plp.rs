@@ -64,7 +64,7 @@ pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Na
     programme.arrivals();
     programme.services();
     let found = programme.maximum.bound(programme.age(0, 0)?, solver);
-    ceil_nanos(&(found + programme.takes))
+    ceil_nanos(&(found + programme.duration))
 }
 
 /// The program under construction. Dates are numbered from the end. Number 0 is the moment itself
@@ -77,7 +77,7 @@ struct Dates<'a> {
     /// The bytes of the last packet that have not left at the moment.
     rest: Exact,
     /// How long these take, in ns.
-    takes: Exact,
+    duration: Exact,
     maximum: Maximum,
     /// How long before the end: of each server, for the dates 0 to `servers - j`.
     ages: Vec<Vec<usize>>,
@@ -128,11 +128,11 @@ impl<'a> Dates<'a> {
             dates.map(|age| maximum.variable(most(age), time * fastest)).collect()
         });
         let amounts = amounts.collect();
-        let (rest, takes) = match tandem.last_packet() {
-            Some(LastPacket { rest, takes }) => (exact_bytes(rest), takes),
+        let (rest, duration) = match tandem.last_packet() {
+            Some(LastPacket { rest, duration }) => (exact_bytes(rest), duration),
             None => (Exact::zero(), Exact::zero()),
         };
-        Some(Dates { tandem, serves, rest, takes, maximum, ages, amounts })
+        Some(Dates { tandem, serves, rest, duration, maximum, ages, amounts })
     }
 
     fn age(&self, server: usize, date: usize) -> Option<usize> {
@@ -189,7 +189,7 @@ impl<'a> Dates<'a> {
 
     /// By when the first byte of a packet has left that leaves by this time.
     fn begun(&self, left: Exact) -> Exact {
-        if self.takes.is_zero() { left } else { left - &self.takes + exact_nanos(ROUNDING) }
+        if self.duration.is_zero() { left } else { left - &self.duration + exact_nanos(ROUNDING) }
     }
 
     /// Arrival curves of flows and groups, between any two dates.

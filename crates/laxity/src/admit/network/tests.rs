@@ -103,7 +103,7 @@ impl Links {
             let packet = longest(&here);
             let service = Some(service);
             let order = Order::Fifo;
-            servers.push(Server { service, order, packet, delay, sends: Some(rate) });
+            servers.push(Server { service, order, packet, delay, link_rate: Some(rate) });
         }
         let shortest = self.shortest;
         Some(Tandem { servers, flows, groups, shortest })

@@ -35,7 +35,7 @@ fn server(rate: Rate, latency: Nanos, packet: u64) -> Server {
         order: Order::Arbitrary,
         packet: Bytes(packet),
         delay: Nanos(u64::MAX / 8),
-        sends: None,
+        link_rate: None,
     }
 }
 
@@ -85,7 +85,7 @@ fn the_last_packet_is_not_interrupted() {
     };
     let methods = [once, separate, matching];
     assert!(methods.iter().all(|method| is_about(method(&tandem), 4_000_000)));
-    tandem.servers[0].sends = Some(LINK);
+    tandem.servers[0].link_rate = Some(LINK);
     // The first byte still leaves at half of the rate.
     assert!(methods.iter().all(|method| is_about(method(&tandem), 3_001_000)));
 }
@@ -249,7 +249,7 @@ proptest! {
             let blocked = Rate(*rate).time_for(Bytes(longest));
             let curve = Curve::rate_latency(Rate(*rate), blocked);
             server.service = Some(Service { curve, late: Nanos(1) });
-            server.sends = Some(Rate(*rate));
+            server.link_rate = Some(Rate(*rate));
         }
         later_arrivals(&mut tandem);
         let bounds = [once, separate, matching].map(|method| method(&tandem).unwrap());

@@ -150,7 +150,7 @@ impl Two {
             order: Order::Fifo,
             packet: Bytes(0),
             delay: self.takes[at],
-            sends: self.last.map(|_| self.rates[at]),
+            link_rate: self.last.map(|_| self.rates[at]),
         };
         let flow = |(class, path): (usize, Range<usize>)| Flow {
             class,

@@ -106,7 +106,7 @@ fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing, shortest: i64) ->
         let curve = Curve::rate_latency(rate, Nanos(late as u64 * TICK));
         let service = Some(Service { curve, late: Nanos::ZERO });
         let delay = Nanos(u64::MAX / 8);
-        Server { service, order: Order::Fifo, packet: Bytes(0), delay, sends: Some(rate) }
+        Server { service, order: Order::Fifo, packet: Bytes(0), delay, link_rate: Some(rate) }
     };
     let flow = |(class, (path, burst, rate)): (usize, &Crossing)| {
         let line =

@@ -102,7 +102,7 @@ fn the_demo_of_saihu() {
         order: Order::Fifo,
         packet: Bytes(0),
         delay: Nanos(delay),
-        sends: None,
+        link_rate: None,
     };
     let flow = |class: usize, path: Range<usize>, arrival: &[TokenBucket]| Flow {
         class,
